@@ -47,6 +47,7 @@ def migrate(engine: Engine) -> str:
         else:
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         if not _is_newest(connection, scripts):
+            _refuse_others(connection)
             _upgrade(config, scripts, connection)
         if engine.dialect.name == "sqlite":
             connection.exec_driver_sql("COMMIT")
@@ -91,12 +92,10 @@ def _is_newest(connection: Connection, scripts: ScriptDirectory) -> bool:
     """Whether there is nothing to do.
 
     Raises:
-        ConfigError: the database is of a newer version, or another program's.
+        ConfigError: the database is of a newer version.
     """
     found = _version(connection)
     if found is None:
-        if there := sorted(set(sa.inspect(connection).get_table_names()) & set(tables.metadata.tables)):
-            raise ConfigError(f"it has tables of another program: {', '.join(there)}; name another database")
         return False
     try:
         scripts.get_revision(found)
@@ -105,3 +104,14 @@ def _is_newest(connection: Connection, scripts: ScriptDirectory) -> bool:
             f"it is of a newer version of lsp-mcp (board version {found}); update lsp-mcp: {upgrade_command()}"
         ) from None
     return found == scripts.get_current_head()
+
+
+def _refuse_others(connection: Connection) -> None:
+    """Where nobody else can create the tables in between, so that those without a version are another program's.
+
+    Raises:
+        ConfigError: there are such tables.
+    """
+    there = sorted(set(sa.inspect(connection).get_table_names()) & set(tables.metadata.tables))
+    if there and _version(connection) is None:
+        raise ConfigError(f"it has tables of another program: {', '.join(there)}; name another database")
