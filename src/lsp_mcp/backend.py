@@ -25,6 +25,10 @@ Report = Callable[[float, float | None, str], Awaitable[None]]
 """Called with (done, total, message) while a caller waits."""
 
 
+async def no_report(done: float, total: float | None, message: str) -> None:
+    """A `Report` to nobody."""
+
+
 State = Literal["missing", "starting", "indexing", "running", "stopped"]
 """The state of a server: not installed; not yet initialized; loading the workspace; ready; gone."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from lsp_mcp.backend import Report
+from lsp_mcp.backend import Report, no_report
 from lsp_mcp.cli.call import Here, Outcome, ToolCall
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, LspMcpError
@@ -39,7 +39,7 @@ async def _answer_all(running: Running, flags: ServerFlags, *, as_json: bool) ->
     try:
         while line := await asyncio.to_thread(sys.stdin.buffer.readline):
             outcome = await answered(
-                line.decode("utf-8", "replace"), here, silent, as_json=as_json, terminal=sys.stdout.isatty()
+                line.decode("utf-8", "replace"), here, no_report, as_json=as_json, terminal=sys.stdout.isatty()
             )
             if outcome:
                 for text in outcome.err:
@@ -98,7 +98,3 @@ def _parsed(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-async def silent(_: float, __: float | None, ___: str) -> None:
-    """A script sees answers only."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lsp_mcp.backend import Json, Report
+from lsp_mcp.backend import Json, Report, no_report
 from lsp_mcp.cli.options import ServerFlags, server_flags
 from lsp_mcp.daemon.clientele import Clientele
 from lsp_mcp.daemon.clients import LONGEST_LINE, Clients, Door, Session, refuse
@@ -154,7 +154,7 @@ class _Serving:
         self, flags: Sequence[str], *, terminal: bool
     ) -> AsyncIterator[Callable[[str], Awaitable[Json | None]]]:
         """See `Serving.batch`."""
-        from lsp_mcp.cli.batch import answered, silent
+        from lsp_mcp.cli.batch import answered
         from lsp_mcp.cli.call import Here
 
         here: Here | None = None
@@ -166,7 +166,9 @@ class _Serving:
                 try:
                     here = here or Here(running, self._given(flags))
                     async with turns.turn():
-                        outcome = await answered(question, here, silent, as_json="--json" in flags, terminal=terminal)
+                        outcome = await answered(
+                            question, here, no_report, as_json="--json" in flags, terminal=terminal
+                        )
                     return asdict(outcome) if outcome else None
                 except (LspMcpError, click.ClickException) as error:
                     return _failed(error)

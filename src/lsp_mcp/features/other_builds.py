@@ -113,7 +113,7 @@ class _Search(Struct):
                     return False
                 position = _position(location)
                 try:
-                    places = await self._references(position)
+                    places = await _references(self.backend, position)
                 except RefusedError:
                     return False
                 seen.update(map(_key, places))
@@ -137,7 +137,7 @@ class _Search(Struct):
                 return False
             requests += 1
             try:
-                places = await self._references(position)
+                places = await _references(self.backend, position)
             except RefusedError as error:
                 if re.search(self.refusal, str(error)):
                     return False  # none of the server's builds has this file
@@ -149,10 +149,6 @@ class _Search(Struct):
             # An answer without the very place asked about shows that the server has not read the file.
             is_whole = is_whole and key in map(_key, places)
         return is_whole
-
-    async def _references(self, position: Json) -> list[Json]:
-        params = {**position, "context": {"includeDeclaration": True}}
-        return await self.backend.request("textDocument/references", params) or []
 
     async def _join(self, position: Json, places: list[Json]) -> bool:
         """Add `places` if they share one with those known, and with them all groups that share one of those."""
@@ -205,9 +201,7 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
             file = uri_path(position["textDocument"]["uri"])
             if not (embedded and re.search(embedded, str(error))):
                 raise RefusedError(f"in the build of {file.name}: {error}", error.code) from None
-            params = {**position, "context": {"includeDeclaration": True}}
-            places = await backend.request("textDocument/references", params) or []
-            more = {"changes": _changes(places, new_name)}
+            more = {"changes": _changes(await _references(backend, position), new_name)}
         add_edits(edit, more or {})
     changed = {_key(location) for location in edited(edit)}
     left = {uri_path(location["uri"]) for location in other.locations if _key(location) not in changed}
@@ -238,6 +232,11 @@ def add_edits(edit: Json, more: Json) -> None:
             edit["changes"][document["uri"]] = changes
         else:
             edit.setdefault("documentChanges", []).append({"textDocument": document, "edits": changes})
+
+
+async def _references(backend: Backend, position: Json) -> list[Json]:
+    params = {**position, "context": {"includeDeclaration": True}}
+    return await backend.request("textDocument/references", params) or []
 
 
 def _changes(places: Iterable[Json], new_name: str) -> dict[str, list[Json]]:

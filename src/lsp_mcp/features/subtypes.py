@@ -126,14 +126,12 @@ class Subtypes:
             named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
             text = f"not read: {named}, where a type may be based on {name}; {self._backend.name}'s index lacks some"
             gaps.append(Gap("not_read", text, tuple(sorted(files)), brief=f"not read for subtypes of {name}"))
-        for name, files in sorted(self._templates.items()):
-            named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
-            text = f"not searched: types based on {name} through another template, in {named}"
-            gaps.append(Gap("not_searched", text, tuple(sorted(files))))
-        for name, files in sorted(self._mixins.items()):
-            named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
-            text = f"not searched: types based on {name} as the argument of a template, in {named}"
-            gaps.append(Gap("not_searched", text, tuple(sorted(files))))
+        through, mixing = "through another template", "as the argument of a template"
+        for how, found in ((through, self._templates), (mixing, self._mixins)):
+            for name, files in sorted(found.items()):
+                named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
+                text = f"not searched: types based on {name} {how}, in {named}"
+                gaps.append(Gap("not_searched", text, tuple(sorted(files))))
         for path, point in sorted(self._unparsed):
             where = f"{path.relative_to(self._backend.root)} line {point.line}"
             text = f"not compiled, so not searched: {where}, where a type has a base"

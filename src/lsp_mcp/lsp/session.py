@@ -95,12 +95,7 @@ class Session:
         self._projects = WorkspaceProjects(adapter, workspace, feed, options.env, may_join=host is None)
         self._build = _build(adapter, workspace, feed, options, hosted=host is not None)
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
-        join = adapter.projects.join if adapter.projects and not host else None
-        companions = (
-            Companions(join.companion, workspace.root, self._notify, lambda: self._projects.are_joined_by_variable)
-            if join and join.companion
-            else None
-        )
+        companions = None if host else self._companions()
         self._documents = Documents(adapter, self._files, self._notify, held, companions)
         self.words = WorkspaceWords(
             adapter,
@@ -540,6 +535,12 @@ class Session:
             diagnostics.on_incomplete = self._build.incomplete
             if first := self._build.first_file():
                 self._documents.show_briefly(first)
+
+    def _companions(self) -> Companions | None:
+        join = self.adapter.projects.join if self.adapter.projects else None
+        if not (join and join.companion):
+            return None
+        return Companions(join.companion, self.root, self._notify, lambda: self._projects.are_joined_by_variable)
 
 
 def _build(

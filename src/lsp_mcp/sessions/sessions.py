@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from lsp_mcp.adapters import Adapter, shipped_adapters
-from lsp_mcp.backend import Backend, Report
+from lsp_mcp.backend import Backend, Report, no_report
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
 from lsp_mcp.edits.apply import apply_plan
@@ -376,11 +376,8 @@ def _left_out(backend: Backend, error: UnavailableError) -> Gap:
 
 
 async def _begun(backend: Backend, path: Path) -> None:
-    async def silent(done: float, total: float | None, message: str) -> None:
-        pass
-
     try:
-        await backend.ready(silent, path)
+        await backend.ready(no_report, path)
     except LspMcpError as error:
         log.info("%s: %s", path, error)  # the call meets the same
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
-from lsp_mcp.backend import Report
+from lsp_mcp.backend import Report, no_report
 from lsp_mcp.errors import ArgumentsError, LspMcpError
 from lsp_mcp.text import Base
 from lsp_mcp.visible import ECHO, quoted, short_echo, shortened, visible_lines, without_long_echoes
@@ -53,10 +53,6 @@ _MARK = "__lsp_mcp_tool__"
 Method = TypeVar("Method", bound=Callable[..., Awaitable[str]])
 
 
-async def _no_report(done: float, total: float | None, message: str) -> None:
-    """The default: progress is discarded."""
-
-
 class Client(Struct, frozen=True):
     """The caller: the program's name, and a key that is the same for all calls of one connection."""
 
@@ -68,7 +64,7 @@ class Call(Struct):
     """One call of a tool: the caller's arguments, and a function that reports progress."""
 
     format: Format = "json"
-    report: Report = _no_report
+    report: Report = no_report
     arguments: dict[str, Any] = field(default_factory=dict)  # as given, for the echo
     client: Client = field(default_factory=Client)
     idempotency: Any = None  # identifies a repeated call; the toolset's own

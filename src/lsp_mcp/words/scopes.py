@@ -18,7 +18,7 @@ from lsp_mcp.words.nested import replaced_inside_out
 
 _MOST = 30_000  # characters before a word that are looked at
 _MOST_HEAD = 2_000  # of these, before a brace
-_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*$", re.MULTILINE)
 _CLASS = re.compile(
     r"\b(?:class|struct|union)\s+(?:[A-Z_][A-Z\d_]*\s+|alignas\([^()]*\)\s*)*(?P<name>[^\W\d]\w*)\s*(?:final\s*)?(?:(?<!:):(?!:)[^()]*)?\Z"
 )
@@ -118,7 +118,7 @@ def _white(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=8)
 def _directives(code: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _DIRECTIVE.finditer(code)]
+    return [match.span() for match in DIRECTIVE.finditer(code)]
 
 
 def _braces_around(code: str, first: int, at: int) -> Iterator[int]:

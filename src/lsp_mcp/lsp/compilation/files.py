@@ -139,8 +139,9 @@ class BuildFiles:
 
         The first files that include it, by their paths, are looked at; one that does so between declarations is enough.
         """
-        if path in (await self.view()).compiled:
+        if path in self._compiled:
             return None
+        await self.view()
         known = self._parts  # replaced when something changes in the meantime
         if path not in known:
             includes = self._includes

@@ -10,7 +10,7 @@ import re
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.words.nested import replaced_inside_out
-from lsp_mcp.words.scopes import blanked
+from lsp_mcp.words.scopes import DIRECTIVE, blanked
 
 _LINE = r"[ \t]*#[ \t]*(?:{})\b(?:\\\r?\n|[^\n])*\n?"
 _OTHER_LINES = rf"(?:(?!{_LINE.format('(?:if|el|endif)[a-z]*')})[^\n]*\n)*"
@@ -18,7 +18,6 @@ _CONDITIONAL = re.compile(
     rf"^{_LINE.format('if[a-z]*')}(?P<first>{_OTHER_LINES})(?:{_LINE.format('el[a-z]*')}{_OTHER_LINES})*{_LINE.format('endif')}",
     re.MULTILINE,
 )
-_DIRECTIVE = re.compile(_LINE.format("[a-z_]*"), re.MULTILINE)
 # `extern "C" {`, whose string is blanked, and a namespace: what they enclose are declarations, as without them.
 _ENCLOSING = re.compile(r"\b(?:extern\s*|namespace\b[^;{}()]*)\{")
 _PAIR = re.compile(r"\{[^{}()]*\}|\([^{}()]*\)")
@@ -28,5 +27,5 @@ def is_inside(before: str, language: Language | None) -> bool:
     """Whether what comes after `before`, the text of a file up to a line, is inside a declaration or a statement."""
     # Each branch may open the same brace: of a whole conditional, the first counts.
     code = replaced_inside_out(_CONDITIONAL, lambda found: found["first"], blanked(before, language))
-    code = replaced_inside_out(_PAIR, ";", _ENCLOSING.sub(" ", _DIRECTIVE.sub("", code)))
+    code = replaced_inside_out(_PAIR, ";", _ENCLOSING.sub(" ", DIRECTIVE.sub("", code)))
     return "{" in code or "(" in code or code.rstrip().endswith((",", "="))

@@ -200,10 +200,8 @@ class PackageRequests:
 
     async def _load_packages(self, paths: Iterable[Path], connection: Connection, rules: Changes) -> None:
         """Load the packages of `paths`, then dependents of those and of deleted files."""
-        overlooked = [
-            path for path in await self._request_packages(paths, connection, rules) if await self._loads(path)
-        ]
-        if overlooked:
+        refused = await self._request_packages(paths, connection, rules)
+        if overlooked := [path for path in refused if await self._loads(path)]:
             log.info("%s has overlooked %s", self._adapter.name, overlooked)
             self._shown.update(overlooked)
             for path in overlooked:
@@ -223,10 +221,9 @@ class PackageRequests:
         else:
             documents = ({"textDocument": {"uri": uri}} for uri in uris)
             refusals = await self._ask(connection, rules.load_request, documents)
-        pattern = rules.overlooked_refusal
-        refused = {
-            path for path, refusal in zip(paths, refusals, strict=True) if pattern and re.search(pattern, refusal)
-        }
+        if not (pattern := rules.overlooked_refusal):
+            return []
+        refused = {path for path, refusal in zip(paths, refusals, strict=True) if re.search(pattern, refusal)}
         return sorted(refused - self._shown)
 
     async def _ask(self, connection: Connection, method: str, params: Iterable[Json]) -> list[str]:
