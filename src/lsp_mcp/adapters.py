@@ -556,9 +556,13 @@ def load_adapter(name: str) -> Adapter:
     if name not in files:
         message = unknown("backend", name, sorted(files))
         raise ConfigError(f"{message}. Another language server needs a file {user_folder() / 'NAME.toml'}")
-    adapter = read_adapter(files[name])
+    file = files[name]
+    adapter = read_adapter(file)
     if adapter.name != name:
-        raise ConfigError(f"the adapter {files[name]} cannot be used: its name is {adapter.name!r}, not {name!r}")
+        raise ConfigError(f"the adapter {file} cannot be used: its name is {adapter.name!r}, not {name!r}")
+    # A test checks the shipped ones; here it would be half of the time until a server is started.
+    if not file.is_relative_to(data_folder("adapters")):
+        check_patterns(adapter, file)
     return adapter
 
 
@@ -582,15 +586,18 @@ def read_adapter(path: Path) -> Adapter:
         ConfigError: the file is not TOML, or a key is unknown, missing or of the wrong type; the message names it.
     """
     try:
-        adapter = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Adapter)
-        for key, pattern in _patterns(adapter):
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ConfigError(f"the adapter {path} cannot be used: {key} is not a pattern: {error}") from None
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Adapter)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise ConfigError(f"the adapter {path} cannot be used: {error}") from None
-    return adapter
+
+
+def check_patterns(adapter: Adapter, path: Path) -> None:
+    """Raises ConfigError if a pattern of `adapter`, from the file `path`, is none; the message names its key."""
+    for key, pattern in _patterns(adapter):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ConfigError(f"the adapter {path} cannot be used: {key} is not a pattern: {error}") from None
 
 
 def _patterns(value: object, key: str = "") -> Iterator[tuple[str, str]]:

@@ -84,6 +84,15 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, words: Path) -> Non
         assert str(file) in done.stderr and reason in done.stderr
 
 
+def test_every_pattern_of_the_shipped_adapters_is_one() -> None:
+    from lsp_mcp.adapters import adapter_files, check_patterns, read_adapter
+
+    shipped = adapter_files("lsp")
+    assert {"clangd", "gopls"} <= shipped.keys()
+    for file in shipped.values():
+        check_patterns(read_adapter(file), file)
+
+
 def test_files_with_odd_names_and_that_of_neovim_are_left_alone(tmp_path: Path, words: Path) -> None:
     for name in ("my server", "nvim", "-x", "ä"):
         own(tmp_path, name, adapter(words))

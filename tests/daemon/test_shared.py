@@ -244,6 +244,16 @@ def test_a_question_that_runs_while_the_daemon_is_stopped_is_asked_again(desk: D
         assert not psutil.wait_procs(servers, BOUND)[1]
 
 
+def test_a_daemon_that_was_stopped_has_ended_when_the_command_returns(desk: Desk) -> None:
+    with desk.client() as client:
+        ask(client)
+        daemon = desk.daemon()
+        for server in daemon.children():
+            server.suspend()  # so that its end takes a while
+        assert desk.run("daemon", "stop").returncode == 0
+        assert not daemon.is_running() or daemon.status() == psutil.STATUS_ZOMBIE
+
+
 def test_a_daemon_whose_folder_is_removed_serves_on_and_ends_with_its_last_client(desk: Desk) -> None:
     with desk.client() as client:
         ask(client)

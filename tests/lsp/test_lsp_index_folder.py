@@ -131,6 +131,42 @@ def test_who_comes_while_one_is_in_use_gets_the_next_and_later_the_first_again(c
     assert checkout.open().folder.name == "2"
 
 
+def settle(folder: IndexFolder) -> None:
+    """As if the shards were written a while ago."""
+    for shard in folder.index.iterdir():
+        os.utime(shard, (0, 0))
+
+
+def test_who_comes_while_one_is_in_use_begins_with_its_index(checkout: Checkout) -> None:
+    first = checkout.open()
+    checkout.prepare(first)
+    settle(first)
+    first.incomplete(checkout.root / "b.cpp")
+    checkout.write("c.cpp", "int more;\n")
+    second = checkout.open()
+    assert checkout.prepare(second) == {"a.cpp", "mid.h", "lib.h"}
+    assert shards(first) == ALL
+    first.close()
+    # That b.cpp is to be indexed again is still known there.
+    assert checkout.prepare(checkout.open()) == {"a.cpp", "mid.h", "lib.h"}
+
+
+def test_shards_that_were_written_just_now_are_not_taken_over(checkout: Checkout) -> None:
+    first = checkout.open()
+    checkout.prepare(first)
+    settle(first)
+    next(first.index.glob("lib.h.*")).touch()
+    assert checkout.prepare(checkout.open()) == ALL - {"lib.h"}
+
+
+def test_an_index_without_a_list_of_its_files_is_not_taken_over(checkout: Checkout) -> None:
+    first = checkout.open()
+    checkout.prepare(first)
+    settle(first)
+    (first.folder / "files.json").unlink()
+    assert checkout.prepare(checkout.open()) == set()
+
+
 def test_another_process_has_a_folder_until_it_ends_however_it_does(checkout: Checkout) -> None:
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(checkout.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -49,8 +49,9 @@ def stop(root: str | None, *, as_json: bool) -> None:
     wanted = str(Path(root).resolve()) if root else None
     stopped = [one for one in _request_all("status") if wanted in (None, one.about["root"])]
     with working("stopping daemons"):
-        for one in stopped:
-            _request_all("stop", one.log.stem)
+        told = [told for one in stopped for told in _request_all("stop", one.log.stem)]
+    if ending := [str(one.about["pid"]) for one in told if one.about["ends"]]:
+        raise click.ClickException(f"still ending, look again later: process {', '.join(ending)}")
     if as_json:
         click.echo(json.dumps({"stopped": [one.about["root"] for one in stopped]}, indent=2))
         return

@@ -109,6 +109,7 @@ class Clients:
         self._tasks: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
         self._doors: dict[asyncio.Task[Any], Json] = {}
         self._sessions: set[asyncio.StreamWriter] = set()  # to clients with a session
+        self._stoppers: list[asyncio.StreamWriter] = []  # to those who wait until this process has ended
         self._retired = False
         self._left = asyncio.Event()
         self.shells = Use()  # calls and batches from the shell, whose doors do not continue with another daemon
@@ -173,7 +174,8 @@ class Clients:
             if self._doors.pop(task, None):
                 self._used = asyncio.get_running_loop().time()
             self._left.set()
-            writer.close()
+            if writer not in self._stoppers:
+                writer.close()
 
     async def _introduced(
         self, task: asyncio.Task[Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -194,6 +196,7 @@ class Clients:
             rested = hello["tell"] != "rest" or await self._serving.rest()
             await answer({**await asyncio.to_thread(self._about), **self._serving.about(), "rested": rested})
             if hello["tell"] == "stop":
+                self._stoppers.append(writer)
                 self._stop.set()
             return
         served = hello.get("served", "")

@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 
 _MIB = 1024 * 1024
 _CLIENTS_NEED = ("lsp_mcp.server.offer", "lsp_mcp.server.stdio", "lsp_mcp.cli.batch")
+_HEAD_START = 0.2  # seconds: a server that answers `initialize` later loads something itself
 _MOST_SHELLS = 20  # sets of flags whose tools are cached for calls from the shell
 
 
@@ -91,17 +92,28 @@ class _Serving:
         self._resting = resting
         self._words = words
         self._turns = Turns()
-        self.imported = asyncio.Event()
+        self._loaded = asyncio.Event()
         self._shell_tools: dict[tuple[str, ...], Here] = {}  # by the flags of calls
+
+    async def load(self) -> None:
+        """Import all that serves clients, while the servers load; the SDK is imported on demand.
+
+        This module imports nothing that starting a server does not need, because that is what the first answer waits
+        for longest. Until a server has been told what to load, other imports would only take time from that.
+        """
+        await self._running.code.started(_HEAD_START)
+        with importing():
+            await asyncio.to_thread(lambda: [importlib.import_module(name) for name in _CLIENTS_NEED])
+        self._loaded.set()
 
     def expect(self, arguments: Sequence[str]) -> None:
         """See `Serving.expect`; later, the call itself is as quick."""
-        if not self.imported.is_set():
+        if not self._loaded.is_set():
             self._clientele.expect(arguments)
 
     async def ready(self) -> None:
         """See `Serving.ready`."""
-        await self.imported.wait()
+        await self._loaded.wait()
 
     def met(self, door: Door) -> None:
         """See `Serving.met`."""
@@ -214,11 +226,9 @@ async def _serve(
     serving = _Serving(running, clientele, words, limit, resting)
     clients = Clients(root, serving, stop)
     server = await asyncio.start_unix_server(clients.serve, sock=listening, limit=LONGEST_LINE)
-    # The servers load while the tools are imported; the SDK is imported on demand. This module imports nothing that
-    # starting a server does not need, because that is what the first answer waits for longest.
-    with importing():
-        _, stdio, _ = await asyncio.to_thread(lambda: [importlib.import_module(name) for name in _CLIENTS_NEED])
-    serving.imported.set()
+    await serving.load()
+    from lsp_mcp.server import stdio
+
     stopping = asyncio.create_task(stop.wait())
     over = asyncio.create_task(_over(clientele, clients))
 

@@ -19,7 +19,7 @@ from lsp_mcp.door.request import DaemonRequest
 
 _BACKLOG = 128
 _FOLDERS = 3  # consecutive attempts: a folder may be removed while in use
-_TELL_TIMEOUT = 10.0  # seconds for a daemon to identify itself
+_TELL_TIMEOUT = 10.0  # seconds for a daemon to identify itself, and to end
 _LONGEST_LOG = 1024 * 1024  # bytes of an ended daemon's log, to which the next one appends
 _LOGS = 10  # logs kept of ended daemons
 _OTHERS = 0o077
@@ -94,7 +94,10 @@ def is_listening(request: DaemonRequest) -> bool:
 
 
 def daemons(home: str, question: dict[str, str], name: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The name of each listening daemon, or of the one called `name`, with its answer to `question`."""
+    """The name of each listening daemon, or of the one called `name`, with its answer to `question`.
+
+    After `{"tell": "stop"}` it has ended; `"ends": True` in the answer if that takes more than 10 s.
+    """
     for file in sorted(os.listdir(home)):
         found, _, extension = file.rpartition(".")
         if extension != "sock" or name not in (None, found):
@@ -104,14 +107,16 @@ def daemons(home: str, question: dict[str, str], name: str | None = None) -> Ite
         if connection is None:
             _remove_left(home, found)
             continue
-        with connection, connection.makefile("rb") as answers:
+        about: dict[str, Any] = {}
+        with connection, connection.makefile("rb") as answers, contextlib.suppress(OSError, ValueError):
             connection.settimeout(_TELL_TIMEOUT)
-            try:
-                connection.sendall(json.dumps(question).encode() + b"\n")
-                about = json.loads(answers.readline() or b"{}")
-            except (OSError, ValueError):
-                about = {}
-        yield found, about if isinstance(about, dict) else {}
+            connection.sendall(json.dumps(question).encode() + b"\n")
+            about = dict(json.loads(answers.readline() or b"{}"))
+            if question["tell"] == "stop":
+                about["ends"] = True
+                answers.read()
+                about["ends"] = False
+        yield found, about
 
 
 def _listens(path: str) -> bool:

@@ -216,6 +216,11 @@ class Session:
         self._lifetime.begin()
 
     @property
+    def starting(self) -> asyncio.Task[Any] | None:
+        """See `Lifetime.starting`."""
+        return self._lifetime.starting
+
+    @property
     def used(self) -> float:
         """Time of the last question, by the monotonic clock."""
         return self._lifetime.used

@@ -240,6 +240,11 @@ class Sessions:
         for session in self._sessions:
             session.begin()
 
+    async def started(self, timeout: float) -> None:
+        """Return when every server that is being started has started or failed to, after `timeout` seconds at most."""
+        if starting := [session.starting for session in self._sessions if session.starting]:
+            await asyncio.wait(starting, timeout=timeout)
+
     def expect(self, arguments: Iterable[str]) -> None:
         """A call with these `arguments` will come: its server begins with the file that they name, in the background.
 

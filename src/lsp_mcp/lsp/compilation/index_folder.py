@@ -1,13 +1,14 @@
 """The folder in which a server keeps its index of one checkout: `IndexFolder`.
 
-It is ours, so that an editor's server never writes the same files, and each of our processes has its own. The index
-outlives the process. A server notices only some of the changes made in the meantime (clangd 22 indexes only one of the
-files that include a changed header), so a list of file states from the last start determines which parts of the index
-to remove first.
+It is ours, so that an editor's server never writes the same files, and each of our processes has its own, which begins
+as a copy of another's. The index outlives the process. A server notices only some of the changes made in the meantime
+(clangd 22 indexes only one of the files that include a changed header), so a list of file states from the last start
+determines which parts of the index to remove first.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import logging
@@ -16,6 +17,7 @@ import re
 import shutil
 import tempfile
 import threading
+import time
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -37,6 +39,7 @@ _MOST_READ = 500_000  # places in remembered files of the index
 _MOST = 64  # processes with an index of their own for one checkout
 _FILES = "files.json"
 _INCOMPLETE = "incomplete.txt"
+_SETTLED = 10.0  # seconds after which all that concerns a file of an index is written
 
 
 class IndexFolder:
@@ -94,6 +97,8 @@ class IndexFolder:
         `files` are all files of the workspace, `sources` those that a server answers for. `includes` knows all of them
         afterwards; only changed ones are read.
         """
+        if self.folder == self._home and not (self._in_use or self._temporary or self._files.exists()):
+            self._adopt()
         before = self._read()
         self._files.unlink(missing_ok=True)  # if anything below fails, the index is not trusted next time
         now = {path: _state(path, database) for path in (*sources, *map(Path, before))}
@@ -183,6 +188,29 @@ class IndexFolder:
             self._lock = descriptor
             return folder
         raise OSError(f"{_MOST} processes use it")
+
+    def _adopt(self) -> None:
+        """Begin with the index of another process that works on this checkout, if there is one.
+
+        Its files are linked: a server replaces them, and never changes one. They may be newer than the list of files
+        that is copied with them, so that too much is indexed again, but not older.
+        """
+        for other in sorted(self._home.parent.glob("*/" + _FILES)):
+            try:
+                shutil.rmtree(self.index, ignore_errors=True)
+                listed = other.read_bytes()
+                private_folder(self.index)
+                for shard in (other.parent / self._rules.index_folder).iterdir():
+                    # That it could not be indexed completely may not be written down yet for a newer one.
+                    if time.time() - shard.stat().st_mtime > _SETTLED:
+                        (self.index / shard.name).hardlink_to(shard)
+                with contextlib.suppress(FileNotFoundError):
+                    write_private(self._home / _INCOMPLETE, (other.parent / _INCOMPLETE).read_bytes())
+                write_private(self._files, listed)
+            except OSError as error:
+                log.info("the index in %s is not used: %s", other.parent, error)
+            else:
+                return
 
     def _take_incomplete(self) -> list[Path]:
         file = self._home / _INCOMPLETE

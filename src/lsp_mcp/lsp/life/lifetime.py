@@ -81,6 +81,11 @@ class Lifetime:
             self._starting = asyncio.create_task(self._start(), name=f"start {self._name}", context=Context())
             self._starting.add_done_callback(_retrieve)
 
+    @property
+    def starting(self) -> asyncio.Task[Connection] | None:
+        """The start in progress."""
+        return self._starting
+
     def state(self) -> Literal["missing", "starting", "running", "stopped"]:
         """The server's present activity."""
         if self.connection and not self.connection.dead.done():
