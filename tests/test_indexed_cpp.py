@@ -11,6 +11,7 @@ from lsp_mcp.backend import Indexed, Json, Report
 from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.lsp.compilation import index_file
 from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.lsp.process.connection import ProcessConnection
 from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.session import Session
 from lsp_mcp.sessions.sessions import Sessions
@@ -69,6 +70,33 @@ def test_only_files_in_doubt_are_opened(changed: str | None, tmp_path: Path, mon
     assert opened >= {"using.cc", "template.cc", "broken.cc", "default.cc"}
     assert opened.isdisjoint({"dependent.cc", "macro.cc"})
     assert ("other.cc" in opened) is (changed is not None)
+
+
+def test_a_file_outside_the_build_is_compiled_once_for_a_question_that_needs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path)
+    (tmp_path / "outside.cc").write_text('#include "types.h"\nb::Item out;\nb::Item *more() { return &out; }\n')
+    told: list[str] = []
+    notify = ProcessConnection.notify
+
+    def noted(self: ProcessConnection, method: str, params: Json) -> None:
+        if (
+            method in ("textDocument/didOpen", "textDocument/didClose")
+            and "outside.cc" in params["textDocument"]["uri"]
+        ):
+            told.append(method)
+        notify(self, method, params)
+
+    monkeypatch.setattr(ProcessConnection, "notify", noted)
+
+    async def question(ask: Ask) -> None:
+        answer = await ask("find_symbol_references_by_anchor", symbol_anchor="cpp://types.h#2:22")
+        assert "outside.cc" not in {one["location"]["file"] for one in answer["references"]}
+        assert "outside.cc" not in answer["status"]
+
+    asking("clangd", tmp_path, question)
+    assert told == ["textDocument/didOpen"]
 
 
 def test_the_file_asked_about_is_compiled_while_the_index_loads(

@@ -13,8 +13,8 @@ from lsp_mcp.errors import LspMcpError, UnavailableError
 
 log = logging.getLogger(__name__)
 
-# At most half of the processors: a question in the meantime needs one.
-_AT_ONCE = max(1, min(4, (os.cpu_count() or 1) // 2))
+_AT_ONCE = min(4, os.cpu_count() or 1)  # while a question waits for them
+_BESIDE = max(1, _AT_ONCE // 2)  # later: the next question needs a processor, too
 
 
 class BackgroundReading:
@@ -25,6 +25,8 @@ class BackgroundReading:
         self._waiting: dict[Path, asyncio.Event] = {}  # files to read, the next one last
         self._reading: dict[Path, asyncio.Event] = {}
         self._workers: set[asyncio.Task[None]] = set()
+        self._at_work = 0  # how many of them
+        self._waited_for = 0  # by how many questions
 
     @property
     def pending(self) -> Collection[Path]:
@@ -39,17 +41,21 @@ class BackgroundReading:
             done[path] = event
             if path not in self._reading:
                 self._waiting[path] = event
-        while self._waiting and len(self._workers) < _AT_ONCE:
+        for _ in range(min(_AT_ONCE - self._at_work, len(self._waiting))):
             # In its own context: it is not a part of the call that starts it.
             worker = asyncio.create_task(self._work(), context=Context())
             self._workers.add(worker)
+            self._at_work += 1
             worker.add_done_callback(self._workers.discard)
+        self._waited_for += 1
         try:
             async with asyncio.timeout(seconds):
                 for event in done.values():
                     await event.wait()
         except TimeoutError:
             log.info("%d files are still to be read", len(self.pending))
+        finally:
+            self._waited_for -= 1
         return {path for path, event in done.items() if not event.is_set()}
 
     def forget(self) -> None:
@@ -59,7 +65,7 @@ class BackgroundReading:
         self._waiting.clear()
 
     async def _work(self) -> None:
-        while self._waiting:
+        while self._waiting and (self._waited_for or self._at_work <= _BESIDE):
             path, event = self._waiting.popitem()
             self._reading[path] = event
             try:
@@ -72,3 +78,4 @@ class BackgroundReading:
             finally:
                 del self._reading[path]
                 event.set()
+        self._at_work -= 1

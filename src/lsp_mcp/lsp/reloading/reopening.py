@@ -29,6 +29,7 @@ from lsp_mcp.words.lexing import occurrences
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 4  # files open only to be read
+_FEW = 8  # files outside the build that stay open: their words are asked about next
 _KEPT = 4  # documents kept open when a server is replaced
 _SHARE = 0.75  # share of a call's remaining time that the server may spend reading
 _MOST_KNOWN = 1_000  # words in files whose inactive lines are cached
@@ -321,6 +322,8 @@ class Reopening:
     async def _read_unbuilt(self, path: Path) -> None:
         """Make the server read `path`, within a time limit; it answers for the file then."""
         connection = await self._lifetime.live()
+        if path not in self._documents and len(self._background.pending) <= _FEW:
+            self._documents.open(path)
         is_told = path in self._documents and not self._documents.is_uncertain(path)
         read_now = read_told if is_told else read_again
         try:
