@@ -184,6 +184,8 @@ class Compilation(Data, frozen=True):
     flags: str = ""  # a file of compiler flags, one per line, used for every file if there is no database
     compiled_extensions: tuple[str, ...] = ()  # which files are compiled in that case, rather than only included
     config_files: tuple[str, ...] = ()  # names of the server's own files about compile flags
+    user_files: tuple[str, ...] = ()  # the user's such files: absolute paths, with ~ and $VARIABLE
+    variables: tuple[str, ...] = ()  # environment variables that the compiler reads
     include_options: tuple[str, ...] = ()  # compiler options whose argument is a file to include first
     added_flags: tuple[str, ...] = ()  # compiler flags added for each file; flags of the build take precedence
 

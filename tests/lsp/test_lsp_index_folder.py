@@ -291,6 +291,63 @@ def test_what_did_not_change_keeps_its_index_in_the_next_process_too(checkout: C
     assert checkout.prepare(checkout.open()) == ALL
 
 
+def made_again(checkout: Checkout) -> None:
+    """The same files as another checkout has them, in a new container: with other times and inodes."""
+    for path in checkout.files():
+        content = path.read_bytes()
+        path.rename(path.with_suffix(".old"))
+        path.write_bytes(content)
+        path.with_suffix(".old").unlink()
+
+
+def test_what_has_the_same_content_keeps_its_index_in_a_new_container(checkout: Checkout) -> None:
+    folder = checkout.open()
+    checkout.prepare(folder)
+    folder.keep()
+    made_again(checkout)
+    checkout.write("b.cpp", "int other;\n")
+    assert checkout.prepare(folder) == ALL - {"b.cpp"}
+    checkout.flags["c.cpp"] = "-O3"
+    folder.keep()
+    made_again(checkout)
+    assert checkout.prepare(folder) == ALL - {"c.cpp"}
+
+
+def test_contents_do_not_count_if_the_process_was_killed(checkout: Checkout) -> None:
+    folder = checkout.open()
+    checkout.prepare(folder)
+    made_again(checkout)
+    assert checkout.prepare(folder) == set()
+
+
+def test_the_content_of_a_file_that_changed_in_the_meantime_does_not_count(checkout: Checkout) -> None:
+    # The server may have indexed what it was then.
+    folder = checkout.open()
+    checkout.prepare(folder)
+    before = (checkout.root / "mid.h").read_text()
+    checkout.write("mid.h", "int other;\n")
+    checkout.write("mid.h", before)
+    folder.keep()
+    assert checkout.prepare(folder) == {"b.cpp", "c.cpp"}
+
+
+@pytest.mark.parametrize("what", ["a variable", "the user's settings"])
+def test_an_index_that_was_compiled_in_another_environment_goes(
+    checkout: Checkout, what: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    folder = checkout.open()
+    checkout.prepare(folder)
+    folder.keep()
+    if what == "a variable":
+        monkeypatch.setenv("CPLUS_INCLUDE_PATH", "/opt/include")
+    else:
+        (tmp_path / "config" / "clangd").mkdir(parents=True)
+        (tmp_path / "config" / "clangd" / "config.yaml").write_text("CompileFlags: {Add: -DA}\n")
+    assert checkout.prepare(folder) == set()
+    assert checkout.prepare(folder) == ALL
+
+
 @pytest.mark.parametrize(
     ("changed", "stale"),
     [

@@ -245,7 +245,7 @@ class Session:
         await self._projects.close()
         await self.words.close()
         if self._build:
-            self._build.close()
+            await self._build.end()
 
     async def ready(self, report: Report, path: Path | None = None) -> None:
         """See `Backend.ready`."""

@@ -113,6 +113,15 @@ class Build:
         if self._folder:
             self._folder.incomplete(path)
 
+    async def end(self) -> None:
+        """The server has ended: note what its index was made from, and release the index folder."""
+        if self._folder and self._is_prepared:
+            try:
+                await asyncio.to_thread(self._folder.keep)
+            except OSError as error:
+                log.warning("the index of %s is not kept as it is: %s", self._workspace.root, error)
+        self.close()
+
     def close(self) -> None:
         """Release the index folder."""
         if self._folder:

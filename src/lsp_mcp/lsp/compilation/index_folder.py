@@ -3,7 +3,8 @@
 It is ours, so that an editor's server never writes the same files, and each of our processes has its own, which begins
 as a copy of another's. The index outlives the process. A server notices only some of the changes made in the meantime
 (clangd 22 indexes only one of the files that include a changed header), so a list of file states from the last start
-determines which parts of the index to remove first.
+determines which parts of the index to remove first. Where everything has other times and inodes, as in a new container,
+the contents count, if the process that made the index ended in order.
 """
 
 from __future__ import annotations
@@ -20,8 +21,13 @@ import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
+
+from blake3 import blake3
+from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.adapters import Compilation
 from lsp_mcp.backend import Indexed
@@ -39,6 +45,7 @@ _MOST_READ = 500_000  # places in remembered files of the index
 _MOST = 64  # processes with an index of their own for one checkout
 _FILES = "files.json"
 _INCOMPLETE = "incomplete.txt"
+_DIGEST = 16  # bytes
 _SETTLED = 10.0  # seconds after which all that concerns a file of an index is written
 
 
@@ -99,13 +106,15 @@ class IndexFolder:
         """
         if self.folder == self._home and not (self._in_use or self._temporary or self._files.exists()):
             self._adopt()
-        before = self._read()
+        before, is_final = self._read()
         self._files.unlink(missing_ok=True)  # if anything below fails, the index is not trusted next time
-        now = {path: _state(path, database) for path in (*sources, *map(Path, before))}
-        same = {path for path, state in now.items() if str(path) in before and before[str(path)][0] == state}
-        for path in same:
-            _, spelled, conditional, leading = before[str(path)]
-            includes.known[path] = Scan(frozenset(spelled), conditional, tuple(leading))
+        now = {path: _state(path, database) for path in (*sources, *before)}
+        same = {path for path, state in now.items() if path in before and before[path].state == state}
+        digests = {path: before[path].digest for path in same if before[path].digest}
+        digests.update((path, _digest(path)) for path in now.keys() - digests.keys())
+        if is_final:
+            same.update(path for path in before if before[path].is_compiled_as(digests[path], now[path].command))
+        includes.known.update((path, before[path].scan) for path in same)
         if not self._in_use and any(path.name in self._rules.config_files for path in now.keys() - same):
             shutil.rmtree(self.index, ignore_errors=True)
         includes.forget(now.keys() - same)
@@ -117,13 +126,19 @@ class IndexFolder:
         if database and not database.problem and self.folder == self._home:
             write_private(self._home / self._rules.database, database.text(self._rules.added_flags).encode())
         known = {
-            str(path): [state, sorted(scan.includes), scan.conditional, scan.leading]
+            path: _Known(state, digests[path] if path in digests else _digest(path), scan)
             for path, scan in includes.known.items()
-            if (state := now[path] if path in now else _state(path, database))
+            if (state := now[path] if path in now else _state(path, database)).signature
         }
-        # Not msgspec: file names need not be valid text.
-        write_private(self._files, json.dumps(known, separators=(",", ":")).encode())
+        self._write(known, is_final=False)
         self._in_use = False
+
+    def keep(self) -> None:
+        """The server has ended: contents that have not changed since `prepare` are what its index was made from."""
+        if self.folder == self._home and not self._temporary and (known := self._read()[0]):
+            changed = {path for path, one in known.items() if Signature.of(path) != one.state.signature}
+            kept = {path: replace(one, digest="") if path in changed else one for path, one in known.items()}
+            self._write(kept, is_final=True)
 
     def indexed_names(self) -> Counter[str]:
         """The number of files in the index for each file name."""
@@ -221,17 +236,28 @@ class IndexFolder:
         file.unlink()
         return [Path(line) for line in lines if line]
 
-    def _read(self) -> dict[str, tuple[list[int], list[str], bool, list[str]]]:
-        """The files at the last start of a server: their states, and `Scan`s. Without them the index is removed.
+    def _read(self) -> tuple[dict[Path, _Known], bool]:
+        """The files at the last start of a server, and whether that has ended in order: then their contents count.
 
-        Except an index made by an editor's server.
+        Without them, or if it compiled otherwise, the index is removed, except one made by an editor's server.
         """
         try:
-            return {path: (s, i, c, f) for path, (s, i, c, f) in json.loads(self._files.read_bytes()).items()}
-        except (OSError, ValueError, TypeError, AttributeError):
-            if self.folder == self._home:
-                shutil.rmtree(self.index, ignore_errors=True)
-            return {}
+            listed = json.loads(self._files.read_bytes())
+            if listed["made_with"] == _surroundings(self._rules):
+                return {Path(path): _Known.of(*one) for path, one in listed["files"].items()}, listed["is_final"]
+            log.info("the environment has changed: the index in %s is built again", self._home)
+        except (OSError, ValueError, TypeError, LookupError) as error:
+            log.debug("%s: %r", self._files, error)
+        if self.folder == self._home:
+            shutil.rmtree(self.index, ignore_errors=True)
+        return {}, False
+
+    def _write(self, known: Mapping[Path, _Known], *, is_final: bool) -> None:
+        """Write the list of files for the next start; `is_final`: the server has ended."""
+        files = {str(path): one.listed for path, one in known.items()}
+        listed = {"made_with": _surroundings(self._rules), "is_final": is_final, "files": files}
+        # Not msgspec: file names need not be valid text.
+        write_private(self._files, json.dumps(listed, separators=(",", ":")).encode())
 
     def _remove(self, paths: Iterable[Path]) -> None:
         names = {path.name for path in paths}
@@ -243,10 +269,68 @@ class IndexFolder:
                 shard.unlink(missing_ok=True)
 
 
-def _state(path: Path, database: Database | None) -> list[int]:
-    """The state of a file and its compile command, for comparison."""
-    signature = Signature.of(path)
-    state = [signature.size, signature.mtime_ns, signature.ctime_ns, signature.inode] if signature else []
-    if database and (commands := database.commands.get(path)):
-        state.append(zlib.crc32(json.dumps(commands, sort_keys=True).encode()))
-    return state
+class _State(NamedTuple):
+    """The state of a file and of its compile command."""
+
+    signature: Signature | None
+    command: int = 0
+
+
+class _Known(Struct, frozen=True):
+    """A file when the server was started: its state, a digest of its content if known, and its includes."""
+
+    state: _State
+    digest: str
+    scan: Scan
+
+    @classmethod
+    def of(
+        cls,
+        signature: list[int],
+        command: int,
+        digest: str,
+        includes: list[str],
+        conditional: bool,
+        leading: list[str],
+    ) -> _Known:
+        """What `listed` has given. Raises TypeError."""
+        scan = Scan(frozenset(includes), conditional, tuple(leading))
+        return cls(_State(Signature(*signature), command), digest, scan)
+
+    @property
+    def listed(self) -> list[Any]:
+        """As JSON."""
+        scan = self.scan
+        return [
+            self.state.signature,
+            self.state.command,
+            self.digest,
+            sorted(scan.includes),
+            scan.conditional,
+            scan.leading,
+        ]
+
+    def is_compiled_as(self, digest: str, command: int) -> bool:
+        """Whether a file with that content and command is as it was then."""
+        return bool(digest) and (self.digest, self.state.command) == (digest, command)
+
+
+def _state(path: Path, database: Database | None) -> _State:
+    commands = database.commands.get(path) if database else None
+    command = zlib.crc32(json.dumps(commands, sort_keys=True).encode()) if commands else 0
+    return _State(Signature.of(path), command)
+
+
+def _digest(path: Path) -> str:
+    """A digest of its content; empty if it cannot be read."""
+    try:
+        return blake3(path.read_bytes()).hexdigest(length=_DIGEST)
+    except OSError:
+        return ""
+
+
+def _surroundings(rules: Compilation) -> dict[str, str]:
+    """What the compiler reads beside the files of the build: variables, and the user's own settings."""
+    files = {file: _digest(Path(os.path.expandvars(file)).expanduser()) for file in rules.user_files}
+    variables = {name: os.environ[name] for name in rules.variables if os.environ.get(name)}
+    return {**variables, **{file: digest for file, digest in files.items() if digest}}
