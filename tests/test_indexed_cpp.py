@@ -1,6 +1,7 @@
 """What clangd's index on disk says about a place: a file need not be opened for it, unless anything has changed."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -195,6 +196,46 @@ def test_the_text_is_read_for_the_comparison_while_the_server_answers(
         assert read[-1] == "answer", "nothing is read twice"
 
     asking("clangd", tmp_path, question)
+
+
+def test_a_header_outside_the_workspace_that_changes_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LSP_MCP_CACHE", str(tmp_path / "cache"))
+    root, header = tmp_path / "root", tmp_path / "lib" / "use.h"
+    root.mkdir()
+    header.parent.mkdir()
+    header.write_text("#define USE(x) x\n")
+    (root / "target.h").write_text("#pragma once\nint target();\n")
+    for name in ("one", "two"):
+        (root / f"{name}.cc").write_text(
+            f'#include "target.h"\n#include <use.h>\nint {name}() {{ return 1 USE(+ target()); }}\n'
+        )
+    commands = [{"directory": ".", "file": f"{name}.cc", "command": "c++ -I../lib -c x.cc"} for name in ("one", "two")]
+    (root / "compile_commands.json").write_text(json.dumps(commands))
+
+    async def uses(ask: Ask) -> tuple[set[str], str]:
+        answer = await ask("find_symbol_references_by_anchor", symbol_anchor="cpp://target.h#2:5")
+        return {one["location"]["file"] for one in answer["references"]}, answer["status"]
+
+    every = {"target.h", "one.cc", "two.cc"}
+
+    async def first(ask: Ask) -> None:
+        assert await uses(ask) == (every, "complete")
+        header.write_text("#define USE(x)\n")
+        files, status = await uses(ask)
+        assert files == {"target.h"} and "one.cc 3:28" in status
+
+    async def second(ask: Ask) -> None:
+        files, status = await uses(ask)
+        assert files == {"target.h"} and "one.cc 3:28" in status
+        header.write_text("#define USE(x) x\n")
+
+    async def third(ask: Ask) -> None:
+        assert await uses(ask) == (every, "complete")
+
+    for question in (first, second, third):
+        asking("clangd", root, question)
 
 
 def test_a_file_of_another_form_is_not_read(tmp_path: Path) -> None:

@@ -186,6 +186,7 @@ class Compilation(Data, frozen=True):
     config_files: tuple[str, ...] = ()  # names of the server's own files about compile flags
     user_files: tuple[str, ...] = ()  # the user's such files: absolute paths, with ~ and $VARIABLE
     variables: tuple[str, ...] = ()  # environment variables that the compiler reads
+    folder_option_pattern: str = ""  # compiler options whose argument is a folder of headers
     include_options: tuple[str, ...] = ()  # compiler options whose argument is a file to include first
     added_flags: tuple[str, ...] = ()  # compiler flags added for each file; flags of the build take precedence
 

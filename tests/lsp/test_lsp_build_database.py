@@ -214,6 +214,30 @@ def test_what_a_command_includes_by_itself_is_known(tmp_path: Path, command: Any
     assert database.forced(RULES.include_options) == expected
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"command": "c++ -I../lib -c a.cpp"},
+        {"command": "c++ -isystem $LIB -c a.cpp"},
+        {"command": 'c++ -DA="x -I" -iquote "$LIB" -c a.cpp'},
+        {"command": "c++ -I /nowhere -idirafter '../lib' -c a.cpp"},
+        {"arguments": ["c++", "-I", "../lib", "-c", "a.cpp"]},
+    ],
+)
+def test_headers_outside_are_searched_for_in_the_include_folders_of_commands(tmp_path: Path, command: Any) -> None:
+    root, lib = tmp_path / "root", tmp_path / "lib"
+    for path in (root / "own.h", lib / "a.h", lib / "deep" / "b.h", lib / "unused.h"):
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.touch()
+    (lib / "folder.h").mkdir()
+    if "command" in command:
+        command = {"command": command["command"].replace("$LIB", str(lib)) + f" -I/usr/include -I{root} -I.."}
+    entries = [{"directory": str(root), "file": "a.cpp", **command}]
+    spelled = ["a.h", "deep/b.h", "folder.h", "missing.h", "own.h", "root/own.h", "stdio.h"]
+    found = read_database(put(tmp_path, entries), root).headers_elsewhere(spelled, RULES, [root])
+    assert found == [lib / "a.h", lib / "deep" / "b.h"]
+
+
 def test_each_command_of_a_file_counts_for_what_is_included(tmp_path: Path) -> None:
     entries = [{"directory": ".", "file": "a.c", "command": f"cc -include {name}.h"} for name in "xy"]
     assert read_database(put(tmp_path, entries)).forced(["-include"]) == {tmp_path / "a.c": ["x.h", "y.h"]}

@@ -331,6 +331,36 @@ def test_the_content_of_a_file_that_changed_in_the_meantime_does_not_count(check
     assert checkout.prepare(folder) == {"b.cpp", "c.cpp"}
 
 
+def test_what_includes_a_header_elsewhere_that_changed_goes(checkout: Checkout, tmp_path: Path) -> None:
+    header = tmp_path / "none.h"
+    header.write_text("int n;\n")
+    folder = checkout.open()
+
+    def left(*headers: Path) -> set[str]:
+        includes = Includes(RULES.include_pattern)
+        files = checkout.files()
+        folder.prepare(files, [path for path in files if ADAPTER.language_of(path)], checkout.database(), includes)
+        folder.prepare_elsewhere(headers, includes)
+        kept = shards(folder)
+        checkout.prepare(folder)
+        return kept
+
+    checkout.prepare(folder)
+    assert left(header) == ALL - {"c.cpp"}, "it may be new"
+    assert left(header) == ALL
+    header.write_text("int m;\n")
+    assert left(header) == ALL - {"c.cpp"}
+    folder.keep()
+    header.unlink()
+    header.write_text("int m;\n")
+    assert left(header) == ALL, "another file with the same content"
+    header.unlink()
+    header.write_text("int m;\n")
+    assert left(header) == ALL - {"c.cpp"}, "the process was killed"
+    header.unlink()
+    assert left() == ALL - {"c.cpp"}
+
+
 @pytest.mark.parametrize("what", ["a variable", "the user's settings"])
 def test_an_index_that_was_compiled_in_another_environment_goes(
     checkout: Checkout, what: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

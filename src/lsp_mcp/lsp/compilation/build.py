@@ -60,6 +60,7 @@ class Build:
         self._database = ChosenDatabase(rules, workspace.root, given, self.files.sources, only_own=only_own)
         self._folder: IndexFolder | None = None
         self._elsewhere = FilesElsewhere()
+        self._headers_elsewhere = FilesElsewhere()
         self._is_prepared = False  # the index
         self._has_changed = False  # any file, since then
         self._problems: list[str] | None = None  # problems of the server's database; None: it has none yet
@@ -143,7 +144,7 @@ class Build:
 
     def changed_elsewhere(self) -> list[Path]:
         """The compiled files outside the watched folders that changed since the last call."""
-        return self._elsewhere.changed()
+        return [*self._elsewhere.changed(), *self._headers_elsewhere.changed()]
 
     async def database_changed(self, changed: Iterable[Path]) -> bool:
         """Whether there is another database than the server's, or its content differs."""
@@ -205,8 +206,8 @@ class Build:
         texts = database_news(self._adapter, self._rules, self._workspace.root, self._database, self.display_path)
         if example := self._elsewhere.example:
             texts.append(
-                f"some files of the build are outside the workspace root, such as {example}: changes to headers there "
-                "are not noticed; start lsp-mcp with the project's --workspace-root"
+                f"some files of the build are outside the workspace root, such as {example}: not all changes to "
+                "headers there are noticed; start lsp-mcp with the project's --workspace-root"
             )
         return [news("setup", text, event=1) for text in texts]
 
@@ -251,7 +252,12 @@ class Build:
             configs = [path for path in files if path.name in self._rules.config_files]
             sources = sorted({*self.files.sources(), *compiled, *configs})
             try:
-                self._take_folder(file).prepare(files, sources, used, includes)
+                folder = self._take_folder(file)
+                folder.prepare(files, sources, used, includes)
+                headers = used.headers_elsewhere(includes.spelled, self._rules, watched) if used else []
+                if self._home is IndexHome.OURS:
+                    folder.prepare_elsewhere(headers, includes)
+                self._headers_elsewhere.watch(headers)
                 self._is_prepared = self._home is IndexHome.OURS
             except OSError as error:
                 log.warning("the index of %s cannot be kept: %s", self._workspace.root, error)

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from fnmatch import fnmatch
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +19,7 @@ from msgspec import Struct, field
 from lsp_mcp.adapters import Compilation
 from lsp_mcp.disk.files import Signature, content
 
+_WORD = r"""(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+"""  # as a shell reads it
 _KEYS = ("directory", "file", "command", "arguments", "output")
 
 
@@ -39,6 +42,36 @@ class Database(Struct, frozen=True):
             for path, commands in self.commands.items()
         }
         return {path: files for path, files in found.items() if files}
+
+    def headers_elsewhere(self, spelled: Iterable[str], rules: Compilation, watched: Collection[Path]) -> list[Path]:
+        """The files that `spelled` may mean in the build's own include folders, sorted.
+
+        Without those in `watched` folders, and in folders of the system.
+        """
+        if not rules.folder_option_pattern:
+            return []
+        # A word is consumed whole, and by a pattern: `shlex` would take seconds for a thousand commands.
+        pattern = re.compile(rf"(?:{rules.folder_option_pattern})\s*({_WORD})|{_WORD}")
+        written = {
+            (str(one.get("directory", "")), folder)
+            for commands in self.commands.values()
+            for one in commands
+            for folder in pattern.findall(_line(one))
+            if folder
+        }
+        by_name: defaultdict[str, list[str]] = defaultdict(list)
+        for one in spelled:
+            by_name[one.partition("/")[0]].append(one)
+        found: set[Path] = set()
+        for folder in {Path(os.path.normpath(Path(directory, *shlex.split(word)))) for directory, word in written}:
+            if any(map(folder.is_relative_to, watched)) or any(fnmatch(str(folder), s) for s in rules.library_folders):
+                continue
+            try:
+                names = os.listdir(folder)  # noqa: PTH208 (only names)
+            except OSError:
+                continue
+            found.update(path for name in names for one in by_name.get(name, ()) if (path := folder / one).is_file())
+        return sorted(path for path in found if not any(map(path.is_relative_to, watched)))
 
     def text(self, flags: Sequence[str] = ()) -> str:
         """The same database, valid in any folder; each command has `flags` before its own, which take precedence."""
@@ -159,6 +192,11 @@ def _renamed(entry: dict[str, Any], folder: Path, root: Path, real: Callable[[Pa
     if "arguments" in entry:
         renamed["arguments"] = [word.replace(f"{other}/", f"{root}/") for word in entry["arguments"]]
     return renamed
+
+
+def _line(command: dict[str, Any]) -> str:
+    """A command as one line for a shell."""
+    return shlex.join(map(str, command["arguments"])) if "arguments" in command else str(command.get("command", ""))
 
 
 def _arguments(command: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Compiled files outside the watched folders, which cause no events: `FilesElsewhere`."""
+"""Files of the build outside the watched folders, which cause no events: `FilesElsewhere`."""
 
 from __future__ import annotations
 

@@ -38,6 +38,11 @@ class Includes:
         self._unfound: set[str] = set()  # no known file ends so: a link may lead to one
         self._includers: dict[str, set[Path]] | None = None  # by the last part of their spelling
 
+    @property
+    def spelled(self) -> set[str]:
+        """The path endings of all includes."""
+        return {one for scan in self.known.values() for one in scan.includes if one != _ANY}
+
     def forget(self, paths: Iterable[Path]) -> None:
         """Note that these were created, changed or deleted: they are read again."""
         for path in paths:

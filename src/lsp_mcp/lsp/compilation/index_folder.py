@@ -32,7 +32,7 @@ from msgspec.structs import replace
 from lsp_mcp.adapters import Compilation
 from lsp_mcp.backend import Indexed
 from lsp_mcp.cache_folders import cache_folder, checkout_folder, require_room
-from lsp_mcp.disk.files import Signature
+from lsp_mcp.disk.files import Signature, content
 from lsp_mcp.lsp.compilation import index_file
 from lsp_mcp.lsp.compilation.database import Database
 from lsp_mcp.lsp.compilation.includes import Includes, Scan
@@ -44,6 +44,7 @@ log = logging.getLogger(__name__)
 _MOST_READ = 500_000  # places in remembered files of the index
 _MOST = 64  # processes with an index of their own for one checkout
 _FILES = "files.json"
+_ELSEWHERE = "elsewhere.json"
 _INCOMPLETE = "incomplete.txt"
 _DIGEST = 16  # bytes
 _SETTLED = 10.0  # seconds after which all that concerns a file of an index is written
@@ -133,8 +134,25 @@ class IndexFolder:
         self._write(known, is_final=False)
         self._in_use = False
 
+    def prepare_elsewhere(self, headers: Iterable[Path], includes: Includes) -> None:
+        """After `prepare`, remove what was made from other `headers`, included ones outside the workspace.
+
+        Those that are not in the list of the last start count as changed.
+        """
+        before = self._read_elsewhere()
+        now = {path: Signature.of(path) for path in headers}
+        same = {path for path, signature in now.items() if path in before and before[path][0] == signature}
+        same.update(path for path in now.keys() & before if before[path][1] and before[path][1] == _digest(path))
+        changed = {*now, *before} - same
+        self._remove(includes.reached(includes.affected(changed)))
+        self._write_elsewhere({path: (signature, "") for path, signature in now.items() if signature})
+
     def keep(self) -> None:
         """The server has ended: contents that have not changed since `prepare` are what its index was made from."""
+        elsewhere = self._read_elsewhere()
+        self._write_elsewhere(
+            {path: (was, _digest(path) if Signature.of(path) == was else "") for path, (was, _) in elsewhere.items()}
+        )
         if self.folder == self._home and not self._temporary and (known := self._read()[0]):
             changed = {path for path, one in known.items() if Signature.of(path) != one.state.signature}
             kept = {path: replace(one, digest="") if path in changed else one for path, one in known.items()}
@@ -219,8 +237,9 @@ class IndexFolder:
                     # That it could not be indexed completely may not be written down yet for a newer one.
                     if time.time() - shard.stat().st_mtime > _SETTLED:
                         (self.index / shard.name).hardlink_to(shard)
-                with contextlib.suppress(FileNotFoundError):
-                    write_private(self._home / _INCOMPLETE, (other.parent / _INCOMPLETE).read_bytes())
+                for name in (_INCOMPLETE, _ELSEWHERE):
+                    with contextlib.suppress(FileNotFoundError):
+                        write_private(self._home / name, (other.parent / name).read_bytes())
                 write_private(self._files, listed)
             except OSError as error:
                 log.info("the index in %s is not used: %s", other.parent, error)
@@ -258,6 +277,18 @@ class IndexFolder:
         listed = {"made_with": _surroundings(self._rules), "is_final": is_final, "files": files}
         # Not msgspec: file names need not be valid text.
         write_private(self._files, json.dumps(listed, separators=(",", ":")).encode())
+
+    def _read_elsewhere(self) -> dict[Path, tuple[Signature, str]]:
+        """The headers elsewhere at the last start, each with a digest if its content counts."""
+        try:
+            listed = json.loads((self._home / _ELSEWHERE).read_bytes())
+            return {Path(path): (Signature(*signature), digest) for path, (signature, digest) in listed.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def _write_elsewhere(self, headers: Mapping[Path, tuple[Signature, str]]) -> None:
+        listed = {str(path): known for path, known in headers.items()}
+        write_private(self._home / _ELSEWHERE, json.dumps(listed, separators=(",", ":")).encode())
 
     def _remove(self, paths: Iterable[Path]) -> None:
         names = {path.name for path in paths}
@@ -324,7 +355,7 @@ def _state(path: Path, database: Database | None) -> _State:
 def _digest(path: Path) -> str:
     """A digest of its content; empty if it cannot be read."""
     try:
-        return blake3(path.read_bytes()).hexdigest(length=_DIGEST)
+        return blake3(content(path)).hexdigest(length=_DIGEST)
     except OSError:
         return ""
 
