@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from asking import BOUND, Ask, asking, skip_without
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.backend import Indexed, Json, Report
+from lsp_mcp.features import base_clauses
+from lsp_mcp.features.class_heads import templates_around
 from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.lsp.compilation import index_file
 from lsp_mcp.lsp.life.documents import Documents
@@ -194,6 +197,30 @@ def test_the_text_is_read_for_the_comparison_while_the_server_answers(
         assert {one["location"]["file"] for one in answer["references"]} == {"types.h", "same.cc", "using.cc"}
         assert {"same", "using", "other", "types"} <= set(read[: read.index("answer")])
         assert read[-1] == "answer", "nothing is read twice"
+
+    asking("clangd", tmp_path, question)
+
+
+def test_texts_are_searched_once_for_what_may_be_based_on_a_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.cc").write_text(
+        "struct Top { virtual int f(); };\nint Top::f() { return 1; }\nint g(Top &t) { return t.f(); }\n"
+    )
+    (tmp_path / "compile_commands.json").write_text('[{"directory": ".", "file": "a.cc", "command": "c++ -c a.cc"}]')
+    searched: list[object] = []
+
+    def searching(code: str, names: Collection[str]) -> set[str]:
+        searched.append(names)
+        return templates_around(code, names)
+
+    monkeypatch.setattr(base_clauses, "templates_around", searching)
+
+    async def question(ask: Ask) -> None:
+        for _ in range(2):
+            answer = await ask("find_symbol_references_by_anchor", symbol_anchor="cpp://a.cc#1:26")
+            assert len(answer["references"]) == 3
+            assert len(searched) == 1
 
     asking("clangd", tmp_path, question)
 

@@ -16,6 +16,8 @@ from lsp_mcp.words.scopes import blanked
 _MOST_KEPT = 100_000  # statements of all files: some 20 MiB
 _KEPT: RememberedOf[Backend, Path, str, Statements] = RememberedOf(_MOST_KEPT)  # the stamp is the text
 
+_AROUND: RememberedOf[Backend, tuple[Path, frozenset[str]], str, frozenset[str]] = RememberedOf(_MOST_KEPT)  # the same
+
 
 class BaseClauses:
     """Reads the files of one backend."""
@@ -33,6 +35,13 @@ class BaseClauses:
             kept.put(path, text.content, found, len(found) + 1)
         return found
 
-    def templates_around(self, path: Path, text: Text, names: Collection[str]) -> set[str]:
+    async def templates_around(self, path: Path, text: Text, names: Collection[str]) -> frozenset[str]:
         """The words before the `<` that stands open before one of `names` in `text`, that of `path`."""
-        return templates_around(blanked(text.content, self._backend.adapter.language_of(path)), names)
+        kept, key = _AROUND.of(self._backend), (path, frozenset(names))
+        found = kept.get(key, text.content)
+        if found is None:
+            language = self._backend.adapter.language_of(path)
+            around = await asyncio.to_thread(lambda: templates_around(blanked(text.content, language), names))
+            found = frozenset(around)
+            kept.put(key, text.content, found, len(found) + 1)
+        return found

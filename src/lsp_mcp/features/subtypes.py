@@ -180,7 +180,7 @@ class Subtypes:
         """The files of templates used with one of `names` that have a parameter as a base: `struct Mixin : T`."""
         used: set[str] = set()
         for path, text in await self._texts_with(names):
-            used |= await asyncio.to_thread(clauses.templates_around, path, text, names)
+            used |= await clauses.templates_around(path, text, names)
         texts = await self._texts_with(used.difference(names))
         return {path for path, text in texts if not (await clauses.of(path, text)).mixins.isdisjoint(used)}
 
