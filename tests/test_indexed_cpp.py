@@ -2,15 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pytest
 
 from asking import BOUND, Ask, asking, skip_without
-from lsp_mcp.adapters import load_adapter
+from lsp_mcp.adapters import Language, load_adapter
 from lsp_mcp.backend import Indexed, Json, Report
-from lsp_mcp.features import base_clauses
+from lsp_mcp.features import base_clauses, local_types
 from lsp_mcp.features.class_heads import templates_around
 from lsp_mcp.features.word_check import WordCheck
 from lsp_mcp.lsp.compilation import index_file
@@ -19,7 +19,8 @@ from lsp_mcp.lsp.process.connection import ProcessConnection
 from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.session import Session
 from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.text import Text
+from lsp_mcp.text import Span, Text
+from lsp_mcp.words.local_types import Declared, declared_inside_functions
 from lsp_mcp.workspace import Workspace
 
 skip_without("clangd")
@@ -221,6 +222,31 @@ def test_texts_are_searched_once_for_what_may_be_based_on_a_type(
             answer = await ask("find_symbol_references_by_anchor", symbol_anchor="cpp://a.cc#1:26")
             assert len(answer["references"]) == 3
             assert len(searched) == 1
+
+    asking("clangd", tmp_path, question)
+
+
+def test_texts_are_searched_once_for_types_inside_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "a.cc"
+    source.write_text("int level() { struct Inner { int depth; } one{1}; return one.depth; }\n")
+    (tmp_path / "compile_commands.json").write_text('[{"directory": ".", "file": "a.cc", "command": "c++ -c a.cc"}]')
+    searched: list[str] = []
+
+    def searching(text: Text, spans: Iterable[Span], language: Language | None) -> list[Declared]:
+        searched.append(text.content)
+        return declared_inside_functions(text, spans, language)
+
+    monkeypatch.setitem(local_types._READERS, "types-first", searching)
+
+    async def question(ask: Ask) -> None:
+        for _ in range(2):
+            answer = await ask("find_symbol_definitions_by_name", symbol_name="depth")
+            assert "a.cc:1:depth" in answer["status"]
+        assert len(searched) == 1
+        source.write_text("int depth;\n")
+        answer = await ask("find_symbol_definitions_by_name", symbol_name="depth")
+        assert "a.cc:1:depth" not in answer["status"]
+        assert len(answer["definitions"]) == 1
 
     asking("clangd", tmp_path, question)
 

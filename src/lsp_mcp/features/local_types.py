@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -14,12 +15,16 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
-from lsp_mcp.words.local_types import Kind, declared_inside_functions
+from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.words.local_types import Declared, Kind, declared_inside_functions
 from lsp_mcp.words.name_first_types import declared_unlisted
 
 _MOST_FILES = 500
 _READERS = {"types-first": declared_inside_functions, "names-first": declared_unlisted}
 _SUBJECTS = {"types-first": "types inside functions", "names-first": "types inside functions or without a name"}
+
+_MOST_KEPT = 10_000  # declarations
+_KEPT: RememberedOf[Backend, tuple[Path, str], str, list[Declared]] = RememberedOf(_MOST_KEPT)  # the stamp is the text
 
 
 class InLocalTypes(Struct, frozen=True):
@@ -44,13 +49,16 @@ async def in_local_types(
     words = await backend.words.files_with(word, seconds=backend.check_seconds)
     has = {(place.path, place.span.start) for place in known}
     found: list[tuple[Place, Kind]] = []
+    kept = _KEPT.of(backend)
     files = sorted(path for path in words.files if path.is_relative_to(backend.root))
     for path in files[:_MOST_FILES]:
         language = backend.adapter.language_of(path)
         if not (text := await text_or_none(backend, path)):
             continue
-        spans = [*backend.words.occurrences(path, text, word)]
-        declared = await asyncio.to_thread(read, text, spans, language)
+        if (declared := kept.get((path, word), text.content)) is None:
+            spans = [*backend.words.occurrences(path, text, word)]
+            declared = await asyncio.to_thread(read, text, spans, language)
+            kept.put((path, word), text.content, declared, len(declared) + 1)
         found += [
             (Place(path, one.span, text), one.kind)
             for one in declared
