@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
+from collections.abc import Callable, Sized
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -10,6 +12,7 @@ Key = TypeVar("Key")
 Stamp = TypeVar("Stamp")
 Value = TypeVar("Value")
 Owner = TypeVar("Owner")
+Collected = TypeVar("Collected", bound=Sized)
 
 
 class Remembered(Generic[Key, Stamp, Value]):
@@ -42,6 +45,16 @@ class Remembered(Generic[Key, Stamp, Value]):
         """Drop the value of `key`."""
         if known := self._values.pop(key, None):
             self._weight -= known[2]
+
+
+async def kept_in_thread(
+    kept: Remembered[Key, Stamp, Collected], key: Key, stamp: Stamp, work: Callable[[], Collected]
+) -> Collected:
+    """The value of `key` in `kept`; unless there is one for `stamp`, `work` makes it in a thread."""
+    if (found := kept.get(key, stamp)) is None:
+        found = await asyncio.to_thread(work)
+        kept.put(key, stamp, found, len(found) + 1)
+    return found
 
 
 class RememberedOf(Generic[Owner, Key, Stamp, Value]):

@@ -99,7 +99,7 @@ class _Serving:
         """Import all that serves clients, while the servers load; the SDK is imported on demand.
 
         This module imports nothing that starting a server does not need, because that is what the first answer waits
-        for longest. Until a server has been told what to load, other imports would only take time from that.
+        for longest. All others wait until the servers have started, since they would take time from that.
         """
         await self._running.code.started(_HEAD_START)
         with importing():

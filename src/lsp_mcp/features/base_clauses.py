@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection
 from pathlib import Path
 
 from lsp_mcp.adapters import Hierarchy
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.class_heads import ClassHeads, Statements, templates_around
-from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.remembered import RememberedOf, kept_in_thread
 from lsp_mcp.text import Text
 from lsp_mcp.words.scopes import blanked
 
@@ -28,20 +27,16 @@ class BaseClauses:
 
     async def of(self, path: Path, text: Text) -> Statements:
         """What `text`, that of `path`, says."""
-        kept = _KEPT.of(self._backend)
-        found = kept.get(path, text.content)
-        if found is None:
-            found = await asyncio.to_thread(self._heads.statements, text, self._backend.adapter.language_of(path))
-            kept.put(path, text.content, found, len(found) + 1)
-        return found
+        language = self._backend.adapter.language_of(path)
+        return await kept_in_thread(
+            _KEPT.of(self._backend), path, text.content, lambda: self._heads.statements(text, language)
+        )
 
     async def templates_around(self, path: Path, text: Text, names: Collection[str]) -> frozenset[str]:
         """The words before the `<` that stands open before one of `names` in `text`, that of `path`."""
-        kept, key = _AROUND.of(self._backend), (path, frozenset(names))
-        found = kept.get(key, text.content)
-        if found is None:
-            language = self._backend.adapter.language_of(path)
-            around = await asyncio.to_thread(lambda: templates_around(blanked(text.content, language), names))
-            found = frozenset(around)
-            kept.put(key, text.content, found, len(found) + 1)
-        return found
+        language = self._backend.adapter.language_of(path)
+
+        def around() -> frozenset[str]:
+            return frozenset(templates_around(blanked(text.content, language), names))
+
+        return await kept_in_thread(_AROUND.of(self._backend), (path, frozenset(names)), text.content, around)

@@ -5,8 +5,8 @@ Types inside functions, and, where names come first, types without a name.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.features.places import Place, text_or_none
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
-from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.remembered import RememberedOf, kept_in_thread
 from lsp_mcp.words.local_types import Declared, Kind, declared_inside_functions
 from lsp_mcp.words.name_first_types import declared_unlisted
 
@@ -55,10 +55,9 @@ async def in_local_types(
         language = backend.adapter.language_of(path)
         if not (text := await text_or_none(backend, path)):
             continue
-        if (declared := kept.get((path, word), text.content)) is None:
-            spans = [*backend.words.occurrences(path, text, word)]
-            declared = await asyncio.to_thread(read, text, spans, language)
-            kept.put((path, word), text.content, declared, len(declared) + 1)
+        spans = [*backend.words.occurrences(path, text, word)]
+        work = partial(read, text, spans, language)
+        declared = await kept_in_thread(kept, (path, word), text.content, work)
         found += [
             (Place(path, one.span, text), one.kind)
             for one in declared

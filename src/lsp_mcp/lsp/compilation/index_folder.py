@@ -274,9 +274,11 @@ class IndexFolder:
     def _write(self, known: Mapping[Path, _Known], *, is_final: bool) -> None:
         """Write the list of files for the next start; `is_final`: the server has ended."""
         files = {str(path): one.listed for path, one in known.items()}
-        listed = {"made_with": _surroundings(self._rules), "is_final": is_final, "files": files}
+        self._write_json(_FILES, {"made_with": _surroundings(self._rules), "is_final": is_final, "files": files})
+
+    def _write_json(self, name: str, listed: Any) -> None:
         # Not msgspec: file names need not be valid text.
-        write_private(self._files, json.dumps(listed, separators=(",", ":")).encode())
+        write_private(self._home / name, json.dumps(listed, separators=(",", ":")).encode())
 
     def _read_elsewhere(self) -> dict[Path, tuple[Signature, str]]:
         """The headers elsewhere at the last start, each with a digest if its content counts."""
@@ -287,8 +289,7 @@ class IndexFolder:
             return {}
 
     def _write_elsewhere(self, headers: Mapping[Path, tuple[Signature, str]]) -> None:
-        listed = {str(path): known for path, known in headers.items()}
-        write_private(self._home / _ELSEWHERE, json.dumps(listed, separators=(",", ":")).encode())
+        self._write_json(_ELSEWHERE, {str(path): known for path, known in headers.items()})
 
     def _remove(self, paths: Iterable[Path]) -> None:
         names = {path.name for path in paths}

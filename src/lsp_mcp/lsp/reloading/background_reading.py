@@ -25,7 +25,6 @@ class BackgroundReading:
         self._waiting: dict[Path, asyncio.Event] = {}  # files to read, the next one last
         self._reading: dict[Path, asyncio.Event] = {}
         self._workers: set[asyncio.Task[None]] = set()
-        self._at_work = 0  # how many of them
         self._waited_for = 0  # by how many questions
 
     @property
@@ -41,11 +40,10 @@ class BackgroundReading:
             done[path] = event
             if path not in self._reading:
                 self._waiting[path] = event
-        for _ in range(min(_AT_ONCE - self._at_work, len(self._waiting))):
+        for _ in range(min(_AT_ONCE - len(self._workers), len(self._waiting))):
             # In its own context: it is not a part of the call that starts it.
             worker = asyncio.create_task(self._work(), context=Context())
             self._workers.add(worker)
-            self._at_work += 1
             worker.add_done_callback(self._workers.discard)
         self._waited_for += 1
         try:
@@ -65,7 +63,12 @@ class BackgroundReading:
         self._waiting.clear()
 
     async def _work(self) -> None:
-        while self._waiting and (self._waited_for or self._at_work <= _BESIDE):
+        while self._waiting:
+            if not self._waited_for and len(self._workers) > _BESIDE:
+                worker = asyncio.current_task()
+                assert worker
+                self._workers.discard(worker)  # now: the others count those that go on
+                return
             path, event = self._waiting.popitem()
             self._reading[path] = event
             try:
@@ -78,4 +81,3 @@ class BackgroundReading:
             finally:
                 del self._reading[path]
                 event.set()
-        self._at_work -= 1
