@@ -3,12 +3,15 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-# By package, top to bottom; a new module or package gets its place here.
+# By package, top to bottom; a new module or package gets its place here. The parts of a package that are in another
+# layer than the rest of it have a dotted name, such as "servers.plugin".
 LAYERS: dict[str, list[set[str]]] = {
     "": [
         {"__main__"},
@@ -96,37 +99,71 @@ HOMES = {  # what only one package imports
 SOURCE = Path(__file__).parent.parent / "src" / "lsp_mcp"
 
 
-def name_of(path: Path) -> str:
+class Import(NamedTuple):
+    """One import of one name."""
+
+    place: str
+    """File and line, for a reader."""
+    module: str
+    """The module that imports, below `lsp_mcp`: `lsp.session`."""
+    name: str
+    """What is imported, dotted: `lsp_mcp.text.Point`."""
+
+
+def module_at(path: Path) -> str:
     """The module's name below `lsp_mcp`, for example `lsp.session`; empty for the package itself."""
     return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
 
 
-MODULES = {name_of(path) for path in SOURCE.rglob("*.py")}
+MODULES = {module_at(path) for path in SOURCE.rglob("*.py")}
 
 
-def imports() -> Iterator[tuple[str, str, str]]:
-    """Each import: its place for a reader, the module that it is in, and the dotted name imported."""
+@cache
+def imports() -> list[Import]:
+    """All imports of the program. The source is parsed once for all tests."""
+    found = []
     for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in statements(ast.parse(path.read_text("utf-8")).body):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-                for alias in node.names:
-                    yield f"{path.relative_to(SOURCE.parent)}:{node.lineno}", name_of(path), prefix + alias.name
+                place = f"{path.relative_to(SOURCE.parent)}:{node.lineno}"
+                found += [Import(place, module_at(path), prefix + alias.name) for alias in node.names]
+    return found
 
 
-def own_imports() -> Iterator[tuple[str, str, str]]:
-    """The same of this program's own modules: the last is the imported module's name below `lsp_mcp`."""
-    for place, module, name in imports():
-        library, _, rest = name.partition(".")
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Each statement with those inside it. Expressions hold no imports: skipping them takes a third of `ast.walk`."""
+    for node in body:
+        yield node
+        for field in ("body", "orelse", "finalbody"):
+            yield from statements(getattr(node, field, []))
+        for part in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
+            yield from statements(part.body)
+
+
+@cache
+def own_imports() -> list[Import]:
+    """The imports of this program's own modules; `name` is the imported module's, below `lsp_mcp`."""
+    found = []
+    for one in imports():
+        library, _, rest = one.name.partition(".")
         if library == "lsp_mcp":
-            yield place, module, rest if rest in MODULES else rest.rpartition(".")[0]
+            found.append(one._replace(name=rest if rest in MODULES else rest.rpartition(".")[0]))
+    return found
 
 
 def room(module: str, package: str) -> str | None:
-    """The part of `package` that `module` is in, None if it is in none."""
-    if not package:
-        return module.partition(".")[0] or None
-    return module.removeprefix(f"{package}.").partition(".")[0] if module.startswith(f"{package}.") else None
+    """The part of `package` that `module` is in, by its longest name in LAYERS; None if it is in none."""
+    inside = module.removeprefix(f"{package}.") if package else module
+    if not inside or (package and inside == module):
+        return None
+    dotted = [
+        name
+        for layer in LAYERS[package]
+        for name in layer
+        if "." in name and (inside == name or inside.startswith(f"{name}."))
+    ]
+    return max(dotted, key=len, default=inside.partition(".")[0])
 
 
 @pytest.mark.parametrize("package", LAYERS)
@@ -158,6 +195,20 @@ def test_a_library_with_one_home_is_imported_nowhere_else() -> None:
     wrong = [
         f"{place}: {name}"
         for place, module, name in imports()
-        if HOMES.get(name.split(".")[0], room(module, "")) != room(module, "")
+        if (home := HOMES.get(name.split(".")[0])) and home != room(module, "")
     ]
     assert wrong == []
+
+
+def test_a_dotted_part_has_a_layer_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LAYERS, "", [{"servers"}, {"features"}, {"servers.plugin"}])
+    names = "servers", "servers.plugin", "servers.plugin.hooks", "servers.plugins", "servers.go", "features.calls"
+    assert [room(name, "") for name in names] == [
+        "servers",
+        "servers.plugin",
+        "servers.plugin",
+        "servers",
+        "servers",
+        "features",
+    ]
+    assert room("features", "features") is None
