@@ -15,8 +15,9 @@ import pytest
 
 from asking import Ask, asking, skip_without
 from lsp_mcp.errors import LspMcpError, RefusedError, SilentError
-from lsp_mcp.features import other_builds, word_check
+from lsp_mcp.evidence import word_check
 from lsp_mcp.lsp.session import SessionOptions
+from lsp_mcp.requests import other_builds
 from lsp_mcp.wire.peer import Peer
 
 SYSTEMS = ("386", "arm", "arm64", "riscv64", "amd64")

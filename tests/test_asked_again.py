@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from asking import Ask, asking, skip_without
-from lsp_mcp.features import verdicts, word_check
+from lsp_mcp.evidence import verdicts, word_check
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.wire.peer import Peer
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.render.answers import Outline
 from lsp_mcp.render.compact import compact
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.text import Point, Span, Text
 
 TEXT = Text("func Add() {\n}\nvar n = 1\ntype Shelf struct {\n}\n")

@@ -17,7 +17,8 @@ import pytest
 from asking import Ask, asking, skip_without
 from fakes.patience import TO_THE_END
 from lsp_mcp.errors import LspMcpError, RefusedError, SilentError
-from lsp_mcp.features import implementation_check, overrides, subtypes, word_check
+from lsp_mcp.evidence import word_check
+from lsp_mcp.features.types import implementation_check, overrides, subtypes
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.wire.peer import Peer

@@ -10,9 +10,10 @@ import pytest
 from asking import BOUND, Ask, asking, skip_without
 from lsp_mcp.adapters import Language, load_adapter
 from lsp_mcp.backend import Indexed, Json, Report
-from lsp_mcp.features import base_clauses, local_types
-from lsp_mcp.features.class_heads import templates_around
-from lsp_mcp.features.word_check import WordCheck
+from lsp_mcp.evidence.word_check import WordCheck
+from lsp_mcp.features.finding import local_types
+from lsp_mcp.features.types import base_clauses
+from lsp_mcp.features.types.class_heads import templates_around
 from lsp_mcp.lsp.compilation import index_file
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.process.connection import ProcessConnection

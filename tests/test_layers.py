@@ -21,6 +21,8 @@ LAYERS: dict[str, list[set[str]]] = {
         {"toolsets"},
         {"sessions", "render"},
         {"features"},
+        {"evidence"},
+        {"requests"},
         {"lsp", "nvim", "board", "dap"},
         {"backend"},
         {"words"},

@@ -10,7 +10,7 @@ import pytest
 
 from asking import Ask, asking, skip_without
 from lsp_mcp.errors import LspMcpError, SilentError
-from lsp_mcp.features import unused
+from lsp_mcp.features.impact import unused
 from lsp_mcp.wire.peer import Peer
 
 skip_without("clangd")

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.features.hierarchy import Node
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.symbols import Symbol
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.render.answers import Answer, Definitions, Hierarchy, Outline, ReferenceList, Rename
 from lsp_mcp.render.compact import compact
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.visible import json_text, quoted, short_echo, visible, visible_lines
 

@@ -373,7 +373,7 @@ class Tests(Data, frozen=True):
 
 
 class WordCheck(Data, frozen=True):
-    """How the server's answers are verified against the text. See `features.word_check`."""
+    """How the server's answers are verified against the text. See `evidence.word_check`."""
 
     request: str = "textDocument/definition"  # resolves the symbol at a place, without guessing
     location_fields: tuple[str, ...] = ()  # fields of a result that are `Location`s; empty: the result is one itself

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.edits.plan import TextChange
-from lsp_mcp.features.anchor_memory import AnchorMemory, Followed, LostError, Other
+from lsp_mcp.features.finding.anchor_memory import AnchorMemory, Followed, LostError, Other
 from lsp_mcp.text import Point, Span, Text
 
 FILE = Path("/w/a.go")
@@ -80,7 +80,7 @@ def test_an_anchor_goes_through_a_rename_that_we_made_ourselves() -> None:
 
 
 def test_memory_is_bounded_and_forgets_the_files_asked_about_longest_ago(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lsp_mcp.features.anchor_memory._CHARACTERS", 100)
+    monkeypatch.setattr("lsp_mcp.features.finding.anchor_memory._CHARACTERS", 100)
     memory = AnchorMemory()
     for number in range(10):
         memory.remember(Path(f"/w/{number}.go"), Text(f"{number}" * 40), [Point(1, 1)])

@@ -10,7 +10,7 @@ import pytest
 from fakes.bounded import bounded
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError, DiedError, EditError, OutdatedEditError, PathError, RefusedError
-from lsp_mcp.features.asking import settled
+from lsp_mcp.requests.asking import settled
 
 KEPT_CHANGING = ["files kept changing while this was asked; ask again when they have settled"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_mcp.features.changed_lines import Hunk, hunks, touched
-from lsp_mcp.features.containers import Container
-from lsp_mcp.features.places import Place
+from lsp_mcp.features.impact.changed_lines import Hunk, hunks, touched
+from lsp_mcp.requests.containers import Container
+from lsp_mcp.requests.places import Place
 from lsp_mcp.text import Point, Span, Text
 
 TEXT = Text("\n".join(f"line{number}" for number in range(1, 60)))

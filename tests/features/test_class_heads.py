@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.features.class_heads import Bases, ClassHeads, templates_around
+from lsp_mcp.features.types.class_heads import Bases, ClassHeads, templates_around
 from lsp_mcp.text import Point, Text
 
 ADAPTER = load_adapter("clangd")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from lsp_mcp.adapters import Adapter, load_adapter
-from lsp_mcp.features import containers
-from lsp_mcp.features.containers import Containers
+from lsp_mcp.requests import containers
+from lsp_mcp.requests.containers import Containers
 from lsp_mcp.text import PositionEncoding, Text
 
 FUNCTION = "func {}() {{\n}}\n"

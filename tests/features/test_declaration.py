@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_mcp.adapters import Language, Lexing, load_adapter
-from lsp_mcp.features.declaration import Declaration, declaration
+from lsp_mcp.requests.declaration import Declaration, declaration
 from lsp_mcp.text import Text
 
 GO = load_adapter("gopls").languages[0]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fakes.bounded import bounded
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.features.identity import Identity
-from lsp_mcp.features.occurrences import Claim, covered, occurrences
+from lsp_mcp.evidence.identity import Identity
+from lsp_mcp.evidence.occurrences import Claim, covered, occurrences
 from lsp_mcp.gaps import Gap
 from lsp_mcp.text import Point, Text
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.problems import Kind, Problem, compare, known, known_lines
+from lsp_mcp.features.checking.problems import Kind, Problem, compare, known, known_lines
+from lsp_mcp.requests.places import Place
 from lsp_mcp.text import Point, Span, Text
 
 A, B = Path("/w/a.go"), Path("/w/b.go")

@@ -10,7 +10,7 @@ import pytest
 
 from fakes.bounded import bounded
 from fakes.workspace import FakeWorkspace
-from lsp_mcp.features.rename import Renaming, rename
+from lsp_mcp.features.renaming.rename import Renaming, rename
 from lsp_mcp.text import Point, Span
 
 CHECKS = """
@@ -193,7 +193,7 @@ async def test_without_an_overload_no_change_is_asked_about(renames: Renames) ->
 async def test_what_was_not_asked_for_lack_of_time_is_a_doubt(
     renames: Renames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lsp_mcp.features.rename._SHARE", 0)
+    monkeypatch.setattr("lsp_mcp.features.renaming.rename._SHARE", 0)
     overloaded(renames)
     assert (await renames.run(MEANINGS))[1] == ["a.txt 1:1 not known whether it means another old, as 1 more place"]
 

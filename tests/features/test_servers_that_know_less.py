@@ -5,10 +5,10 @@ from typing import Any
 
 from fakes.bounded import bounded
 from fakes.workspace import FakeWorkspace
-from lsp_mcp.features.document_symbol import document_symbols
-from lsp_mcp.features.source_files import source_files
-from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.features.workspace_symbol import workspace_symbols
+from lsp_mcp.features.editing.source_files import source_files
+from lsp_mcp.requests.document_symbol import document_symbols
+from lsp_mcp.requests.symbols import Symbol
+from lsp_mcp.requests.workspace_symbol import workspace_symbols
 from lsp_mcp.toolsets.trees import instead
 
 TEXT = "class Box\n  def area\n    side\n  def copy\ndef area\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_mcp.features.signatures import fits, split_signature
+from lsp_mcp.requests.signatures import fits, split_signature
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from lsp_mcp.adapters import Language, load_adapter
 from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import CallerError
-from lsp_mcp.features.declaration import Declaration, declaration
-from lsp_mcp.features.symbol_edit import Action, edited
+from lsp_mcp.features.editing.symbol_edit import Action, edited
+from lsp_mcp.requests.declaration import Declaration, declaration
 from lsp_mcp.text import Text
 
 GO = load_adapter("gopls").language_of(Path("a.go"))

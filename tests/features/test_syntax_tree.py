@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_mcp.features.syntax_tree import cut_tree
+from lsp_mcp.requests.syntax_tree import cut_tree
 
 Node = dict[str, Any]
 

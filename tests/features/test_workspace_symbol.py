@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsp_mcp.features.workspace_symbol import closeness
+from lsp_mcp.requests.workspace_symbol import closeness
 
 
 def test_a_using_declaration_stands_behind_the_class_that_it_names_and_before_what_is_only_alike() -> None:

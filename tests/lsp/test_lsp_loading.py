@@ -19,10 +19,10 @@ from fakes.bounded import bounded, gone, steps, told
 from fakes.gaps import missing, news_of
 from fakes.workspace import FakeWorkspace, do, notification
 from lsp_mcp.backend import Scope, Use
-from lsp_mcp.features.asking import settled
-from lsp_mcp.features.passthrough import send
-from lsp_mcp.features.workspace_symbol import workspace_symbols
+from lsp_mcp.features.finding.passthrough import send
 from lsp_mcp.lsp.session import Session
+from lsp_mcp.requests.asking import settled
+from lsp_mcp.requests.workspace_symbol import workspace_symbols
 
 TABLES = r"""
 [changes]

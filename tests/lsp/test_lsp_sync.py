@@ -14,7 +14,7 @@ from fakes.bounded import bounded, gone, steps, told
 from fakes.gaps import news_of
 from fakes.workspace import FakeWorkspace, do
 from lsp_mcp.errors import SilentError
-from lsp_mcp.features.asking import Answered, settled
+from lsp_mcp.requests.asking import Answered, settled
 
 LOADS = """
 [changes]

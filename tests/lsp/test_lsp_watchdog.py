@@ -11,8 +11,8 @@ from fakes.bounded import bounded
 from fakes.gaps import news_of
 from fakes.workspace import FakeWorkspace, do, notification, request
 from lsp_mcp.errors import SilentError
-from lsp_mcp.features.asking import settled
-from lsp_mcp.features.references import references
+from lsp_mcp.requests.asking import settled
+from lsp_mcp.requests.references import references
 from lsp_mcp.text import Point
 
 STUCK = ["fake was stuck and was restarted"]

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.edits.rewriting import change_of
-from lsp_mcp.features.impact import Reached
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.impact.impact import Reached
 from lsp_mcp.render.answers import ImpactReport
 from lsp_mcp.render.changes import diff_lines
 from lsp_mcp.render.impact import impact_lines
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.text import Point, Span, Text
 
 FUNCTION = "func f() {\n\ta()\n\tb()\n}\n"

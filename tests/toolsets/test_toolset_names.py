@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.by_name import _without_constructors
 

@@ -1,1 +1,1 @@
-"""Questions to any `Backend`, one module per LSP request, in points and spans instead of LSP positions."""
+"""Answers for any `Backend`, in a folder for each kind of question."""

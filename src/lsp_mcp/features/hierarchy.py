@@ -15,16 +15,16 @@ from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import RefusedError, SilentError
-from lsp_mcp.features.call_places import PLACED, really_calling, with_places
-from lsp_mcp.features.places import Locator, Place, location_key, position_params
-from lsp_mcp.features.references import references
-from lsp_mcp.features.refusals import note
-from lsp_mcp.features.scope import definition_places
-from lsp_mcp.features.subtypes import Subtypes
-from lsp_mcp.features.supertypes import Supertypes, symbol_id
-from lsp_mcp.features.symbols import Symbol, kind_name
+from lsp_mcp.features.types.subtypes import Subtypes
+from lsp_mcp.features.types.supertypes import Supertypes, symbol_id
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
+from lsp_mcp.requests.call_places import PLACED, really_calling, with_places
+from lsp_mcp.requests.places import Locator, Place, location_key, position_params
+from lsp_mcp.requests.references import references
+from lsp_mcp.requests.refusals import note
+from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.requests.symbols import Symbol, kind_name
 from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
 from lsp_mcp.waiting import dispensable, within

@@ -9,15 +9,15 @@ from typing import Any
 from msgspec import Struct, field
 
 from lsp_mcp.edits.plan import EditPlan
-from lsp_mcp.features.containers import Container
+from lsp_mcp.features.checking.problems import Delta
+from lsp_mcp.features.finding.outlines import FileOutline
 from lsp_mcp.features.hierarchy import Node
-from lsp_mcp.features.impact import Reached
-from lsp_mcp.features.implementations import Implementation
-from lsp_mcp.features.outlines import FileOutline
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.problems import Delta
-from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.impact.impact import Reached
+from lsp_mcp.features.types.implementations import Implementation
 from lsp_mcp.gaps import Gap, status
+from lsp_mcp.requests.containers import Container
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.text import Point
 
 AnchorTo = Callable[[Path, Point | None], str]

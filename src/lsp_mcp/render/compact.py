@@ -14,9 +14,8 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile, Step
+from lsp_mcp.features.checking.problems import Delta
 from lsp_mcp.features.hierarchy import Node
-from lsp_mcp.features.problems import Delta
-from lsp_mcp.features.symbols import Symbol, last_line
 from lsp_mcp.render.answers import (
     AnchorTo,
     Answer,
@@ -41,6 +40,7 @@ from lsp_mcp.render.impact import impact_lines
 from lsp_mcp.render.problems import delta_lines
 from lsp_mcp.render.source_lines import source_lines
 from lsp_mcp.render.uses import bare_places, places_with_code
+from lsp_mcp.requests.symbols import Symbol, last_line
 from lsp_mcp.text import Point
 from lsp_mcp.visible import visible
 

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile
+from lsp_mcp.features.checking.problems import Delta, Problem
+from lsp_mcp.features.finding.outlines import FileOutline
 from lsp_mcp.features.hierarchy import Node
-from lsp_mcp.features.outlines import FileOutline
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.problems import Delta, Problem
-from lsp_mcp.features.symbols import Symbol, last_line
 from lsp_mcp.render.answers import (
     AnchorTo,
     Answer,
@@ -34,6 +32,8 @@ from lsp_mcp.render.answers import (
 from lsp_mcp.render.folder_map import at_level
 from lsp_mcp.render.gaps import gap_objects
 from lsp_mcp.render.impact import impact_fields
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.symbols import Symbol, last_line
 from lsp_mcp.text import Base, Point, point_numbers
 from lsp_mcp.visible import json_text
 

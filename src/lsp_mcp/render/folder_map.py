@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
-from lsp_mcp.features.outlines import FileOutline
-from lsp_mcp.features.symbols import FUNCTIONS, TYPES, Symbol, last_line
+from lsp_mcp.features.finding.outlines import FileOutline
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import AnchorTo
+from lsp_mcp.requests.symbols import FUNCTIONS, TYPES, Symbol, last_line
 from lsp_mcp.visible import visible
 
 Shown = Callable[[Path], str]

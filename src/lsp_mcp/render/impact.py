@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.features.impact import Reached
+from lsp_mcp.features.impact.impact import Reached
 from lsp_mcp.prose import first_few
 from lsp_mcp.render.answers import AnchorTo, ImpactReport, UnusedList
 from lsp_mcp.render.uses import bare_places, places_with_code

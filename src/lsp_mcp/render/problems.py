@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from lsp_mcp.features.problems import Delta, Problem
+from lsp_mcp.features.checking.problems import Delta, Problem
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import AnchorTo
 

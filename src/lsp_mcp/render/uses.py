@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from lsp_mcp.features.places import Place
 from lsp_mcp.render.answers import AnchorTo
+from lsp_mcp.requests.places import Place
 
 _LENGTH = 200  # characters shown of the line around a place
 

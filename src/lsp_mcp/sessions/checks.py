@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.features.checking import baseline
-from lsp_mcp.features.problems import Known
+from lsp_mcp.features.checking.checking import baseline
+from lsp_mcp.features.checking.problems import Known
 
 _MOST = 1_000  # callers and backends
 

@@ -21,8 +21,8 @@ from lsp_mcp.edits.journal import take_back_unfinished
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.edits.policy import CheckedPlan, EditPolicy
 from lsp_mcp.errors import LspMcpError, PathError, RefusedError, UnavailableError
-from lsp_mcp.features.anchor_memory import AnchorMemory
-from lsp_mcp.features.word_check import WordChecks
+from lsp_mcp.evidence.word_check import WordChecks
+from lsp_mcp.features.finding.anchor_memory import AnchorMemory
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.sessions.checks import Checks

@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.errors import PointError
-from lsp_mcp.features.signatures import fits, split_signature
-from lsp_mcp.features.symbols import MEMBERS, Symbol
-from lsp_mcp.features.workspace_symbol import is_named
 from lsp_mcp.prose import count
+from lsp_mcp.requests.signatures import fits, split_signature
+from lsp_mcp.requests.symbols import MEMBERS, Symbol
+from lsp_mcp.requests.workspace_symbol import is_named
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.visible import quoted
 from lsp_mcp.words.lexing import identifiers_in_code

@@ -14,16 +14,16 @@ from pydantic import Field
 
 from lsp_mcp.anchors import is_anchor, parse_anchor
 from lsp_mcp.errors import LspMcpError, PathError
-from lsp_mcp.features.outlines import with_extents
-from lsp_mcp.features.overrides import Overrides
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.shared_calls import shared_uses
-from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.finding.outlines import with_extents
+from lsp_mcp.features.renaming.shared_calls import shared_uses
+from lsp_mcp.features.types.overrides import Overrides
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.toolsets.by_name import ONLY_ITS_PLACE
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.questions import Questions

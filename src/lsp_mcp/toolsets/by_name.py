@@ -13,18 +13,18 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import AnchorError, LspMcpError
-from lsp_mcp.features.asking import settled
-from lsp_mcp.features.dependency_symbol import dependency_symbols, symbols_of_package
-from lsp_mcp.features.local_types import in_local_types, local_namesakes, not_searched
-from lsp_mcp.features.overloads import with_signature
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.promoted import promoted
-from lsp_mcp.features.signatures import split_signature
-from lsp_mcp.features.symbols import FUNCTIONS, MEMBERS, TYPES, Symbol
-from lsp_mcp.features.text_matches import text_matches
-from lsp_mcp.features.workspace_symbol import Found, is_called, parts_of, workspace_symbols
+from lsp_mcp.features.finding.dependency_symbol import dependency_symbols, symbols_of_package
+from lsp_mcp.features.finding.local_types import in_local_types, local_namesakes, not_searched
+from lsp_mcp.features.finding.text_matches import text_matches
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
+from lsp_mcp.requests.asking import settled
+from lsp_mcp.requests.overloads import with_signature
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.promoted import promoted
+from lsp_mcp.requests.signatures import split_signature
+from lsp_mcp.requests.symbols import FUNCTIONS, MEMBERS, TYPES, Symbol
+from lsp_mcp.requests.workspace_symbol import Found, is_called, parts_of, workspace_symbols
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point
 from lsp_mcp.toolsets.addresses import bare_name, name_under_test

@@ -10,13 +10,13 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError, RefusedError
-from lsp_mcp.features.calls import Named
+from lsp_mcp.features.calls.calls import Named
 from lsp_mcp.features.hierarchy import Tree, Way, call_path, call_tree
-from lsp_mcp.features.overrides import Overrides, overrides
-from lsp_mcp.features.symbols import Symbol
+from lsp_mcp.features.types.overrides import Overrides, overrides
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import CallPath, Hierarchy
+from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, without_places
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool

@@ -11,8 +11,8 @@ from msgspec import Struct
 from lsp_mcp.backend import Backend, Checked, Trial
 from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.features.checking import problems
-from lsp_mcp.features.problems import Delta, Problem, known
+from lsp_mcp.features.checking.checking import problems
+from lsp_mcp.features.checking.problems import Delta, Problem, known
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import first_few
 from lsp_mcp.render.answers import Change

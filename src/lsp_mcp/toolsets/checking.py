@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.features.problems import Delta
+from lsp_mcp.features.checking.problems import Delta
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.render.answers import Check
 from lsp_mcp.render.problems import delta_message

@@ -16,8 +16,8 @@ from pydantic import Field, WithJsonSchema
 
 from lsp_mcp.backend import Backend, Json, Scope
 from lsp_mcp.errors import CallerError, UnavailableError
-from lsp_mcp.features.syntax_tree import cut_tree
 from lsp_mcp.gaps import Gap, news
+from lsp_mcp.requests.syntax_tree import cut_tree
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.passing import MOST_MS, PassedThrough, PassThrough, Position, Range, check_method

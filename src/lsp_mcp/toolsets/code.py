@@ -12,21 +12,21 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
-from lsp_mcp.features import references, workspace_symbol
-from lsp_mcp.features.aliased_bases import without_aliased_bases
-from lsp_mcp.features.asking import Answered, answer
-from lsp_mcp.features.containers import enclosed
-from lsp_mcp.features.left_out_symbols import with_left_out
-from lsp_mcp.features.local_types import in_local_types, not_searched
-from lsp_mcp.features.occurrences import that_may_declare
-from lsp_mcp.features.overrides import Overrides, overrides
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.promoted import promoted
-from lsp_mcp.features.roles import Role, in_role
-from lsp_mcp.features.symbols import KINDS, TYPES, Symbol
+from lsp_mcp.evidence.occurrences import that_may_declare
+from lsp_mcp.features.finding.left_out_symbols import with_left_out
+from lsp_mcp.features.finding.local_types import in_local_types, not_searched
+from lsp_mcp.features.finding.roles import Role, in_role
+from lsp_mcp.features.types.aliased_bases import without_aliased_bases
+from lsp_mcp.features.types.overrides import Overrides, overrides
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Definitions, ReferenceList
+from lsp_mcp.requests import references, workspace_symbol
+from lsp_mcp.requests.asking import Answered, answer
+from lsp_mcp.requests.containers import enclosed
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.promoted import promoted
+from lsp_mcp.requests.symbols import KINDS, TYPES, Symbol
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.by_name import check_name, name_for
 from lsp_mcp.toolsets.questions import PlacesCheck

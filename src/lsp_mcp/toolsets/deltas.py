@@ -10,12 +10,12 @@ from pathlib import Path
 
 from lsp_mcp.backend import Backend, Checked, Scope
 from lsp_mcp.errors import PathError, RefusedError, SilentError
-from lsp_mcp.features.asking import Answered, answer
-from lsp_mcp.features.checking import problems
-from lsp_mcp.features.code_actions import code_actions
-from lsp_mcp.features.problems import SEVERITIES, Delta, Kind, Known, Problem, compare, known
+from lsp_mcp.features.checking.checking import problems
+from lsp_mcp.features.checking.problems import SEVERITIES, Delta, Kind, Known, Problem, compare, known
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import first_few
+from lsp_mcp.requests.asking import Answered, answer
+from lsp_mcp.requests.code_actions import code_actions
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.waiting import within
@@ -29,7 +29,7 @@ Looked = tuple[list[Problem], Checked]
 
 
 async def look(call: Call, backend: Backend, also: Sequence[Path] = ()) -> Answered[Looked]:
-    """The problems in one state of the workspace. Raises the errors of `features.asking.answer`."""
+    """The problems in one state of the workspace. Raises the errors of `requests.asking.answer`."""
 
     async def ask() -> Looked:
         checked = await backend.check(also)

@@ -14,14 +14,14 @@ from lsp_mcp.backend import Reach
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import CallerError, RefusedError
-from lsp_mcp.features.checking import problems
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.references import references
-from lsp_mcp.features.symbol_edit import Action, edited
-from lsp_mcp.features.symbol_text import SymbolText, symbol_texts
-from lsp_mcp.features.tidying import tidied
+from lsp_mcp.features.checking.checking import problems
+from lsp_mcp.features.editing.symbol_edit import Action, edited
+from lsp_mcp.features.editing.tidying import tidied
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.references import references
+from lsp_mcp.requests.symbol_text import SymbolText, symbol_texts
 from lsp_mcp.text import Text
 from lsp_mcp.toolsets.answers import Confirmed
 from lsp_mcp.toolsets.changing import ChangingToolset, Outcome

@@ -11,16 +11,16 @@ from pydantic import BeforeValidator, Field
 
 from lsp_mcp.backend import Backend, Scope
 from lsp_mcp.errors import CallerError
-from lsp_mcp.features.asking import answer
-from lsp_mcp.features.changed_lines import Hunk, hunks, touched
-from lsp_mcp.features.containers import Container, Containers
-from lsp_mcp.features.impact import NO_CALLS, Impact, impact, ranked
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.source_files import source_files
-from lsp_mcp.features.unused import Unused, unused
+from lsp_mcp.features.editing.source_files import source_files
+from lsp_mcp.features.impact.changed_lines import Hunk, hunks, touched
+from lsp_mcp.features.impact.impact import NO_CALLS, Impact, impact, ranked
+from lsp_mcp.features.impact.unused import Unused, unused
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import ImpactReport, UnusedList
+from lsp_mcp.requests.asking import answer
+from lsp_mcp.requests.containers import Container, Containers
+from lsp_mcp.requests.places import Place
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, as_list, capped
 from lsp_mcp.toolsets.questions import PlacesCheck
 from lsp_mcp.toolsets.symbols import SymbolTarget

@@ -11,11 +11,11 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.features.implementations import Implementation, Implementations, implementations
-from lsp_mcp.features.places import Place
+from lsp_mcp.features.types.implementations import Implementation, Implementations, implementations
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import ImplementationList
+from lsp_mcp.requests.places import Place
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, capped, dropped, without_places
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError, unknown
-from lsp_mcp.features.passthrough import home_document
+from lsp_mcp.features.finding.passthrough import home_document
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.passing import MOST_MS, PassThrough, allowed_methods, check_method

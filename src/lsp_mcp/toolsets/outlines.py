@@ -11,15 +11,15 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend, Reach, Scope
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.features import document_symbol
-from lsp_mcp.features.asking import answer
-from lsp_mcp.features.outlines import FileOutline, outlines
-from lsp_mcp.features.source_files import source_files
-from lsp_mcp.features.symbols import Symbol, flat
+from lsp_mcp.features.editing.source_files import source_files
+from lsp_mcp.features.finding.outlines import FileOutline, outlines
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import FolderMap, Outline
 from lsp_mcp.render.folder_map import fitting, told_of
+from lsp_mcp.requests import document_symbol
+from lsp_mcp.requests.asking import answer
+from lsp_mcp.requests.symbols import Symbol, flat
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, capped
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 

@@ -17,14 +17,14 @@ from pydantic import BaseModel, ConfigDict
 
 from lsp_mcp.backend import Backend, Json, Scope, Use
 from lsp_mcp.errors import CallerError, PathError, RefusedError
-from lsp_mcp.features.asking import answer
-from lsp_mcp.features.passthrough import Sent, asked_point, home_document, send
-from lsp_mcp.features.reach import leads_elsewhere, reach_of
+from lsp_mcp.features.finding.passthrough import Sent, asked_point, home_document, send
 from lsp_mcp.gaps import Gap, hiding, status
 from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import documents
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.gaps import gap_objects
+from lsp_mcp.requests.asking import answer
+from lsp_mcp.requests.reach import leads_elsewhere, reach_of
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Base, point_numbers
 from lsp_mcp.toolsets.answers import dropped

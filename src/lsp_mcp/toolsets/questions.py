@@ -15,14 +15,14 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Reach, Scope
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.features.asking import settled
-from lsp_mcp.features.check_gaps import added
-from lsp_mcp.features.definitions import Site
-from lsp_mcp.features.occurrences import Claim
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.refusals import without_told
-from lsp_mcp.features.word_check import Checked, WordCheck
+from lsp_mcp.evidence.check_gaps import added
+from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.evidence.occurrences import Claim
+from lsp_mcp.evidence.word_check import Checked, WordCheck
 from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.requests.asking import settled
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.refusals import without_told
 from lsp_mcp.text import Point
 from lsp_mcp.toolsets.by_name import Prefer
 from lsp_mcp.toolsets.context import TasksOn
@@ -75,7 +75,7 @@ class Check(Protocol[Value]):
 
 
 class PlacesCheck(Struct, Generic[Value], frozen=True):
-    """The check of an answer that consists of places of the symbol: see `features.word_check`.
+    """The check of an answer that consists of places of the symbol: see `evidence.word_check`.
 
     `sites` are its places, `joined` is the same answer with the places `missing` in it. `searched` are excluded files
     that it covers; None: it covers none. `family` are the declarations of other symbols whose places it includes.
@@ -108,7 +108,7 @@ class Questions:
     """Asks about symbols: handle → ready → settled(target → ask → gaps) → remember → tasks.
 
     The answer and its gaps describe one state of the workspace. `tasks_on` returns remarks about a symbol's tasks.
-    Questions about no symbol go through `features.asking.answer`.
+    Questions about no symbol go through `requests.asking.answer`.
     """
 
     def __init__(self, targets: Targets, tasks_on: TasksOn | None) -> None:

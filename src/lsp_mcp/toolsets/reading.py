@@ -12,16 +12,16 @@ from pydantic import BeforeValidator, Field
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError, RefusedError
-from lsp_mcp.features.calls import Named
+from lsp_mcp.features.calls.calls import Named
 from lsp_mcp.features.hierarchy import call_tree
-from lsp_mcp.features.hover import hover
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.scope import type_definition_places
-from lsp_mcp.features.symbol_text import SymbolText, enclosing_text, symbol_texts, text_at
-from lsp_mcp.features.symbols import FUNCTIONS, Symbol
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Source, Sources
+from lsp_mcp.requests.hover import hover
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.scope import type_definition_places
+from lsp_mcp.requests.symbol_text import SymbolText, enclosing_text, symbol_texts, text_at
+from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
 from lsp_mcp.text import Point, Span
 from lsp_mcp.toolsets.answers import AnchorToolset, as_list, without_places
 from lsp_mcp.toolsets.by_name import Prefer

@@ -16,14 +16,14 @@ from lsp_mcp.backend import Backend, Json, Scope
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import CallerError, PointError, RefusedError
-from lsp_mcp.features.asking import answer
-from lsp_mcp.features.checking import problems
-from lsp_mcp.features.code_actions import Action, code_actions, edits_of
-from lsp_mcp.features.edit_plans import plan_of
-from lsp_mcp.features.tidying import formatting, tidied
+from lsp_mcp.features.checking.checking import problems
+from lsp_mcp.features.editing.tidying import formatting, tidied
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Offers
+from lsp_mcp.requests.asking import answer
+from lsp_mcp.requests.code_actions import Action, code_actions, edits_of
+from lsp_mcp.requests.edit_plans import plan_of
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.addresses import Address
 from lsp_mcp.toolsets.answers import Confirmed

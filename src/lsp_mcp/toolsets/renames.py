@@ -16,14 +16,14 @@ from pydantic import Field
 from lsp_mcp.backend import Backend, Scope
 from lsp_mcp.edits.plan import EditPlan, RenameFile
 from lsp_mcp.errors import AnchorError, CallerError, PathError, RefusedError
-from lsp_mcp.features.asking import answer
-from lsp_mcp.features.moving import moved, package_move
-from lsp_mcp.features.problems import Delta
-from lsp_mcp.features.source_files import source_files
+from lsp_mcp.features.checking.problems import Delta
+from lsp_mcp.features.editing.moving import moved, package_move
+from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Rename
 from lsp_mcp.render.problems import counted
+from lsp_mcp.requests.asking import answer
 from lsp_mcp.toolsets.answers import Confirmed, SymbolAnchor, without_places
 from lsp_mcp.toolsets.changing import ChangingToolset
 from lsp_mcp.toolsets.deltas import Looked, limited, look

@@ -11,14 +11,14 @@ from msgspec import Struct
 
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import RefusedError, UnavailableError
-from lsp_mcp.features import rename
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.problems import Problem
-from lsp_mcp.features.rename_by_text import ByText, changed_by_text
-from lsp_mcp.features.rename_errors import can_be_tried, errors_made
-from lsp_mcp.features.string_mentions import string_mentions
+from lsp_mcp.features.checking.problems import Problem
+from lsp_mcp.features.renaming import rename
+from lsp_mcp.features.renaming.rename_by_text import ByText, changed_by_text
+from lsp_mcp.features.renaming.rename_errors import can_be_tried, errors_made
+from lsp_mcp.features.renaming.string_mentions import string_mentions
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
+from lsp_mcp.requests.places import Place
 from lsp_mcp.toolsets.questions import Check, PlacesCheck, SymbolAnswer
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.waiting import phase
@@ -115,7 +115,7 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     Raises:
         RefusedError: the server refuses, or the policy does: the rename, or its preview, would touch files outside the
             workspace root, a dependency's source, or protected files.
-        LspMcpError: see `asking`, and `features.rename.rename`.
+        LspMcpError: see `asking`, and `features.renaming.rename.rename`.
     """
 
     async def ask(target: SymbolTarget) -> rename.Renaming:

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from lsp_mcp.anchors import Anchor, encode_file, is_anchor, parse_anchor
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import AnchorError, PathError, PointError
-from lsp_mcp.features.anchor_memory import Followed, LostError, Other
-from lsp_mcp.features.document_symbol import document_symbols
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.scope import definition_places
-from lsp_mcp.features.symbols import flat
+from lsp_mcp.features.finding.anchor_memory import Followed, LostError, Other
 from lsp_mcp.gaps import Gap, news
+from lsp_mcp.requests.document_symbol import document_symbols
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.requests.symbols import flat
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.addresses import Address, parse_address, point_in

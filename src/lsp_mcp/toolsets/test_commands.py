@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.features.impact import Reached
+from lsp_mcp.features.impact.impact import Reached
 
 _MOST_NAMED = 5  # tests in one command
 _MOST_FOLDERS = 20  # in all commands

@@ -12,20 +12,20 @@ from msgspec.structs import replace
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.adapters import Hierarchy as HierarchyRules
 from lsp_mcp.backend import Backend
-from lsp_mcp.features.call_check import checked_callers
-from lsp_mcp.features.calls import functions
-from lsp_mcp.features.class_heads import ClassHeads
-from lsp_mcp.features.containers import TYPES
-from lsp_mcp.features.definitions import Site
+from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.evidence.occurrences import Claim
+from lsp_mcp.evidence.word_check import WordCheck
+from lsp_mcp.features.calls.call_check import checked_callers
+from lsp_mcp.features.calls.calls import functions
 from lsp_mcp.features.hierarchy import Node, Tree, dropped_gap
-from lsp_mcp.features.implementation_check import checked_implementations
-from lsp_mcp.features.implementations import Implementation, Implementations
-from lsp_mcp.features.occurrences import Claim
-from lsp_mcp.features.places import Place
-from lsp_mcp.features.symbols import Symbol
-from lsp_mcp.features.word_check import WordCheck
+from lsp_mcp.features.types.class_heads import ClassHeads
+from lsp_mcp.features.types.implementation_check import checked_implementations
+from lsp_mcp.features.types.implementations import Implementation, Implementations
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
+from lsp_mcp.requests.containers import TYPES
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.text import Span
 from lsp_mcp.toolsets.symbols import SymbolTarget
 
@@ -33,7 +33,7 @@ Value = TypeVar("Value")
 
 
 class CallersCheck(Struct, Generic[Value], frozen=True):
-    """The `Check` of an answer that has a tree of callers, `depth` calls away: see `features.call_check`."""
+    """The `Check` of an answer that has a tree of callers, `depth` calls away: see `features.calls.call_check`."""
 
     depth: int
     tree: Callable[[Value], Tree]
@@ -51,7 +51,7 @@ class CallersCheck(Struct, Generic[Value], frozen=True):
 
 
 class ImplementationsCheck(Struct, frozen=True):
-    """The `Check` of implementations, searched `below` and `above`: see `features.implementation_check`."""
+    """The `Check` of implementations, searched `below` and `above`: see `features.types.implementation_check`."""
 
     below: bool
     above: bool

@@ -14,7 +14,7 @@ from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.edits.plan import FileChange, RenameFile, Step
 from lsp_mcp.errors import UnavailableError
-from lsp_mcp.features.anchor_memory import moved_point
+from lsp_mcp.features.finding.anchor_memory import moved_point
 from lsp_mcp.prose import first_few
 from lsp_mcp.text import Point, Text
 from lsp_mcp.toolsets.board.anchored import code_at, located

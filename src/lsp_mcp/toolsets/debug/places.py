@@ -11,8 +11,8 @@ from lsp_mcp.anchors import is_anchor, parse_anchor
 from lsp_mcp.dap.adapter import debuggers
 from lsp_mcp.dap.breakpoints import read_source
 from lsp_mcp.errors import AnchorError, CallerError, LspMcpError, PathError
-from lsp_mcp.features.document_symbol import document_symbols
-from lsp_mcp.features.symbols import Symbol, flat
+from lsp_mcp.requests.document_symbol import document_symbols
+from lsp_mcp.requests.symbols import Symbol, flat
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Text
 from lsp_mcp.toolsets.symbols import Targets

@@ -12,7 +12,7 @@ from lsp_mcp.backend import Json
 from lsp_mcp.edits.plan import EditPlan, plan_workspace_edit
 from lsp_mcp.edits.workspace_edit import workspace_edit as as_workspace_edit
 from lsp_mcp.errors import CallerError, RefusedError
-from lsp_mcp.features.passthrough import read_texts
+from lsp_mcp.features.finding.passthrough import read_texts
 from lsp_mcp.lsp.session import Session
 from lsp_mcp.objects.params import checked_params
 from lsp_mcp.objects.walker import Walker, documents

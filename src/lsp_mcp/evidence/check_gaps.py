@@ -1,0 +1,90 @@
+"""Gaps and news of an answer compared with the text: added places and unexplained ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.gaps import Gap, news
+from lsp_mcp.prose import count, first_few
+from lsp_mcp.requests.places import Place
+from lsp_mcp.text import Point
+from lsp_mcp.words.workspace_words import FilesWith
+
+_MOST_NAMED = 3  # places or files listed in a gap
+
+
+def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Place] = ()) -> list[Gap]:
+    """The news that `places` were added to an answer, some of them by spelling (`evidence.unparsed`)."""
+    if not places:
+        return []
+    named = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
+    text = f"added {count(len(places), 'place')} that {backend.name} itself left out: {named}"
+    if by_spelling:
+        which = "" if len(by_spelling) == len(places) else f"{len(by_spelling):,} "
+        text += f" ({which}by spelling, as in the rest of the function)"
+    return [news("added", text, files=_files(places))]
+
+
+def unlisted(words: FilesWith) -> list[Gap]:
+    """The gap for files that may contain a word and are not indexed yet."""
+    return [Gap("unverified", f"not all files are known yet: {words.unknown}")] if words.unknown else []
+
+
+def meaningless(backend: Backend, name: str, at: tuple[Path, Point]) -> list[Gap]:
+    """The gap for an answer without any place about the symbol `at` a place that the server does not know."""
+    text = (
+        f"unverified: {backend.name} does not know what {name} means at {_site(*at, backend.root)}; ask at another use"
+    )
+    return [Gap("unverified", text, at[:1], about="meaning")]
+
+
+def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Gap]:
+    """The gap for `places` that the server does not explain."""
+    if not places:
+        return []
+    shown = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
+    text = f"unverified: {_number(name, places)} that {backend.name} does not explain: {shown}"
+    return [Gap("unverified", text, _files(places), about="unknown")]
+
+
+def unasked(name: str, places: Sequence[Place]) -> list[Gap]:
+    """The gap for `places` that were not asked about in time."""
+    if not places:
+        return []
+    text = f"unverified: {_number(name, places)}; they are being checked; ask again"
+    return [Gap("unverified", text, _files(places), about="unasked")]
+
+
+def without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:
+    """Those of `gaps` that share no file with any of `known`."""
+    files = {file for gap in known for file in gap.files}
+    return [gap for gap in gaps if files.isdisjoint(gap.files)]
+
+
+def lines_of(places: Iterable[Place], *, except_in: Collection[Path] = ()) -> dict[Path, frozenset[int]]:
+    """The lines of `places` by file, without the files in `except_in`."""
+    found: dict[Path, set[int]] = {}
+    for place in places:
+        if place.path not in except_in:
+            found.setdefault(place.path, set()).add(place.span.start.line)
+    return {path: frozenset(lines) for path, lines in found.items()}
+
+
+def _files(places: Iterable[Place]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(place.path for place in places))
+
+
+def _shown(place: Place, root: Path) -> str:
+    return _site(place.path, place.span.start, root)
+
+
+def _site(path: Path, point: Point, root: Path) -> str:
+    return f"{path.relative_to(root) if path.is_relative_to(root) else path} {point.line}:{point.character}"
+
+
+def _number(name: str, places: Sequence[Place]) -> str:
+    files = _files(places)
+    where = f" in {count(len(files), 'file')}" if len(files) > 1 else ""
+    return f"{count(len(places), 'occurrence')} of {name}{where}"

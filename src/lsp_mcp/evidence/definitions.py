@@ -1,0 +1,189 @@
+"""The meanings of many places, according to a server: `Definitions`, which caches the answers until something changes.
+
+Uses textDocument/definition (LSP 3.17) or the adapter's replacement, or another request that returns places.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from lsp_mcp.adapters import WordCheck
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import PathError, PointError, RefusedError
+from lsp_mcp.requests.places import position_params
+from lsp_mcp.requests.scope import locations
+from lsp_mcp.text import Point, Text
+from lsp_mcp.uris import uri_path
+
+Site = tuple[Path, Point]
+"""Where an identifier begins."""
+
+
+class Symbol(Struct, frozen=True):
+    """One possible meaning of a place: where the symbol is declared and defined.
+
+    `id` is the server's own identifier, `name` its name, each "" if the server gives none. If `internal`, only files
+    that include its declaration can mean it. An alias of a symbol with the same name and scope has that symbol's ids as
+    `aliased`.
+    """
+
+    sites: frozenset[Site]
+    id: str = ""
+    name: str = ""
+    internal: bool = False
+    aliased: frozenset[str] = frozenset()
+
+
+Meaning = frozenset[Symbol]
+"""The meaning of a place; several symbols if one forwards another's name, or if the server is unsure; none if unknown.
+"""
+
+_AT_ONCE = 4  # requests in flight
+
+
+def misread(meaning: Meaning, word: str, rules: WordCheck) -> str:
+    """The other name under which the server understands `word`; "" if it may be right."""
+    names = sorted({symbol.name for symbol in meaning})
+    is_right = not all(names) or word in rules.standing_for or any(word in re.findall(r"\w+", name) for name in names)
+    return "" if is_right or not names else names[0]
+
+
+def spelled(elements: Sequence[Json], word: str, rules: WordCheck) -> Sequence[Json]:
+    """Those of `elements`, a server's answer about the place of `word`, that it names, without what an alias stands
+    for.
+    """
+    if not rules.alias_field:
+        return elements
+    named = [one for one in elements if rules.name_field and one.get(rules.name_field) == word] or elements
+    aliases = [one for one in named if re.search(rules.alias_pattern, str(one.get(rules.alias_field) or ""))]
+    return aliases or named
+
+
+class Definitions:
+    """Where one server says that symbols are defined; or, with another `request`, what they are related to.
+
+    All answers are forgotten on any change, because what a change cannot affect is not cheap to prove. The meaning of a
+    word depends on its file and on everything that is included or imported there, through others too; its sites depend
+    on files that are not: a definition that is new in another source is a site of a declaration that both include. And
+    `generation` also grows for a file loaded or a build changed, without saying which. What is asked again about an
+    open file takes the server less than a millisecond.
+    """
+
+    def __init__(self, backend: Backend, request: str = "") -> None:
+        self._backend = backend
+        self._other_request = request
+        self._generation = -1
+        self._known: dict[Site, Meaning] = {}
+        self._texts: dict[Path, Text | None] = {}
+        self._opened: dict[Path, Path] = {}  # one open file, by folder
+
+    def known(self, site: Site) -> Meaning | None:
+        """The server's answer about `site`, empty if it knows nothing there; None if it was not asked."""
+        self._forget_if_changed()
+        return self._known.get(site)
+
+    async def of(self, site: Site) -> Meaning:
+        """The symbols that the identifier at `site` means.
+
+        Raises:
+            UnavailableError: see `Backend.request`.
+        """
+        self._forget_if_changed()
+        if (known := self._known.get(site)) is not None:
+            return known
+        generation = self._generation
+        found = await self._ask(site)
+        if generation == self._backend.generation == self._generation:
+            self._known[site] = found
+        return found
+
+    async def learn(self, groups: Iterable[Sequence[Site]]) -> None:
+        """Ask about all sites, a few groups at a time, in this order. Raises the errors of `of`."""
+        left = iter(groups)
+
+        async def ask() -> None:
+            for group in left:
+                for site in group:
+                    await self.of(site)
+
+        asking = [asyncio.ensure_future(ask()) for _ in range(_AT_ONCE)]
+        try:
+            await asyncio.gather(*asking)
+        finally:
+            for one in asking:
+                one.cancel()
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _ask(self, site: Site) -> Meaning:
+        path, point = site
+        try:
+            if (self._backend.adapter.word_check.by_folder and self._is_open_beside(path)) and (
+                found := await self._request(path, await self._backend.text(path), point)
+            ):
+                return found
+            text = await self._backend.open(path)
+            self._opened[path.parent] = path
+            return await self._request(path, text, point)
+        except (PathError, PointError):
+            return frozenset()
+
+    def _is_open_beside(self, path: Path) -> bool:
+        other = self._opened.get(path.parent)
+        return other is not None and self._backend.version(other) is not None
+
+    async def _request(self, path: Path, text: Text, point: Point) -> Meaning:
+        rules = self._backend.adapter.word_check
+        params = position_params(path, text, point, self._backend.encoding)
+        try:
+            result = await self._backend.request(self._other_request or rules.request, params)
+        except RefusedError:
+            return frozenset()
+        if self._other_request:  # being related to nothing is an answer
+            return frozenset([Symbol(frozenset([await self.site(one) for one in locations(result)]))])
+        if not rules.location_fields:
+            return frozenset([Symbol(frozenset([await self.site(one)])) for one in locations(result)])
+        identifier = text.identifier_at(point)
+        aliases = spelled(result or [], text.slice(identifier) if identifier else "", rules)
+        scopes = [one.get("containerName") for one in aliases]
+        others = [one for one in result or [] if one not in aliases and one.get("containerName") in scopes]
+        aliased = frozenset(str(one.get(rules.id_field) or "") for one in others)
+        return frozenset([await self._symbol(one, aliased) for one in aliases])
+
+    async def _symbol(self, element: Any, aliased: frozenset[str]) -> Symbol:
+        rules = self._backend.adapter.word_check
+        there = [element[field] for field in rules.location_fields if element.get(field)]
+        name = str(element.get(rules.name_field) or "")
+        sites = frozenset([await self.site(one) for one in there])
+        named = str(element.get(rules.alias_field) or "")
+        internal = bool(rules.internal_pattern) and bool(re.search(rules.internal_pattern, named))
+        is_shared = bool(rules.shared_id_pattern) and bool(re.search(rules.shared_id_pattern, named))
+        id_ = "" if is_shared else str(element.get(rules.id_field) or "")
+        return Symbol(sites, id_, name, internal, aliased)
+
+    async def site(self, location: Json) -> Site:
+        """The start of a `Location`, in the text that the server has."""
+        path, start = uri_path(location["uri"]), location["range"]["start"]
+        text = await self._text(path)
+        # For an unreadable file any place will do: no answer contains it.
+        return path, text.position_point(start, self._backend.encoding) if text else Point(1, 1)
+
+    async def _text(self, path: Path) -> Text | None:
+        if path not in self._texts:
+            try:
+                self._texts[path] = await self._backend.text(path)
+            except PathError:
+                self._texts[path] = None
+        return self._texts[path]
+
+    def _forget_if_changed(self) -> None:
+        if self._generation != self._backend.generation:
+            self._generation = self._backend.generation
+            self._known.clear()
+            self._texts.clear()

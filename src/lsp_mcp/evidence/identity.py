@@ -1,0 +1,181 @@
+"""The identity of a symbol, for comparing it with occurrences of its name: `identity`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import LspMcpError
+from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, Symbol
+from lsp_mcp.requests.document_symbol import document_symbols
+from lsp_mcp.requests.places import text_or_none
+from lsp_mcp.requests.symbols import Symbol as Outlined
+from lsp_mcp.requests.symbols import flat
+from lsp_mcp.text import Point, Span
+from lsp_mcp.words import visibility
+
+_FUNCTIONS = ("method", "constructor", "function")
+_TYPES = ("class", "struct", "interface", "enum", "type_parameter")
+_FIELDS = ("field", "property", "enum_member")
+_BEFORE = 500  # characters examined before a parameter
+_MEMBERS = ("method", "constructor", "property", "field", "enum_member")
+
+
+class Identity(Struct, frozen=True):
+    """One symbol called `name`.
+
+    `sites` are its definitions and declarations known to a server, `ids` the server's names for it. Outside of `local`,
+    a range of a file, no word can mean it; if it is `internal`, only files that include its declaration can. `aliased`
+    are the ids of the symbol that it is another name for.
+    """
+
+    name: str
+    sites: frozenset[Site]
+    role: visibility.Role = "unknown"
+    owner: str = ""
+    unnamed_owner: bool = False
+    overrides: bool = True
+    local: tuple[Path, Span] | None = None
+    ids: frozenset[str] = frozenset()
+    internal: bool = False
+    aliased: frozenset[str] = frozenset()
+
+    def is_meant_by(self, symbol: Symbol) -> bool:
+        """Whether `symbol`, from the server, is this one."""
+        return symbol.id in self.ids or not self.sites.isdisjoint(symbol.sites)
+
+    @property
+    def seen_as(self) -> visibility.Symbol:
+        """The facts that decide about its visibility."""
+        files = tuple(sorted({path for path, _ in self.sites}))
+        owner, unnamed = self.owner, self.unnamed_owner
+        return visibility.Symbol(self.name, files, self.role, owner, unnamed, self.overrides, self.internal)
+
+
+async def identity(backend: Backend, definitions: Definitions, name: str, at: Site) -> Identity | None:
+    """The identity of the symbol at `at`; None if no declaration spells `name`: then only its own file uses that name.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    meaning = await definitions.of(at)
+    ids = frozenset(symbol.id for symbol in meaning if symbol.id)
+    sites = {site for symbol in meaning for site in symbol.sites}
+    if sites and not ids and at not in sites and (field := await _field(backend, name, at)):
+        return field  # an embedded field: its definition is the type's, its uses are its own
+    for one in () if ids else tuple(sites):
+        for other in sites_of(await definitions.of(one)):
+            # A definition may lead to its declaration and back; an embedded field always leads to its type.
+            if one in sites_of(await definitions.of(other)):
+                sites.add(other)
+    spelled = {site for site in sites if await _spells(backend, site, name)}
+    if sites and not spelled:
+        return None
+    if not spelled:
+        return Identity(name, frozenset({at}))
+    internal = bool(meaning) and all(symbol.internal for symbol in meaning)
+    aliased = frozenset[str]().union(*(symbol.aliased for symbol in meaning))
+    whole = Identity(name, frozenset(spelled), ids=ids, internal=internal, aliased=aliased)
+    for path, point in sorted(spelled):
+        try:
+            outline = await document_symbols(backend, path)
+        except LspMcpError:
+            continue
+        above = _above(outline, point)
+        if above and above[-1].place.span.start == point:
+            return _outlined(whole, above)
+        function = next((s for s in above if s.kind in _FUNCTIONS and s.extent), None)
+        if len(spelled) == 1 and function and function.extent:
+            return replace(whole, role="local", local=(path, function.extent))
+        if len(spelled) == 1 and above and await _is_own_parameter(backend, path, point, above[-1]):
+            scope = above[-1].extent or above[-1].place.span
+            return replace(whole, role="local", local=(path, scope))
+        if len(spelled) == 1 and (after := await _parameter_scope(backend, path, point, outline)):
+            return replace(whole, role="local", local=(path, after))
+    return whole
+
+
+def sites_of(meaning: Meaning) -> frozenset[Site]:
+    """All declarations and definitions of the symbols that it may be."""
+    return frozenset(site for symbol in meaning for site in symbol.sites)
+
+
+async def _field(backend: Backend, name: str, at: Site) -> Identity | None:
+    """The field that is declared at `at`, or None."""
+    try:
+        above = _above(await document_symbols(backend, at[0]), at[1])
+    except LspMcpError:
+        return None
+    if not above or above[-1].place.span.start != at[1] or above[-1].kind != "field":
+        return None
+    return _outlined(Identity(name, frozenset({at})), above)
+
+
+async def _spells(backend: Backend, site: Site, name: str) -> bool:
+    path, point = site
+    text = await text_or_none(backend, path)
+    return text is not None and text.content.startswith(name, text.point_offset(point))
+
+
+async def is_parameter(backend: Backend, site: Site) -> bool:
+    """Whether a parameter of a template is declared at `site`."""
+    path, point = site
+    pattern, text = backend.adapter.word_check.parameter_pattern, await text_or_none(backend, path)
+    if not (pattern and text):
+        return False
+    start = text.point_offset(point)
+    return bool(re.search(pattern, text.content[max(0, start - _BEFORE) : start]))
+
+
+async def _is_own_parameter(backend: Backend, path: Path, point: Point, declared: Outlined) -> bool:
+    """Whether a type parameter of `declared`, whose name comes first, is declared at `point`."""
+    pattern, text = backend.adapter.word_check.own_parameter_pattern, await text_or_none(backend, path)
+    end = declared.place.span.end
+    return bool(pattern and text and end < point and re.fullmatch(pattern, text.slice(Span(end, point))))
+
+
+async def _parameter_scope(backend: Backend, path: Path, point: Point, outline: Collection[Outlined]) -> Span | None:
+    """The scope of the template parameter declared at `point`; None if there is none."""
+    text = await text_or_none(backend, path)
+    if text is None or not await is_parameter(backend, (path, point)):
+        return None
+    start = text.point_offset(point)
+    declared = min((one for one in flat(tuple(outline)) if one.place.span.start > point), key=_name_start, default=None)
+    if declared is None or declared.extent is None:
+        return None
+    between = text.content[start : text.point_offset(declared.place.span.start)]
+    return None if re.search("[;{}]", between) else Span(point, declared.extent.end)
+
+
+def _name_start(symbol: Outlined) -> Point:
+    return symbol.place.span.start
+
+
+def _above(outline: Collection[Outlined], point: Point) -> list[Outlined]:
+    """The symbols around `point`, the outermost first; the last is the symbol itself, if the outline has it."""
+    for symbol in outline:
+        if symbol.place.span.start == point:
+            return [symbol]
+        if below := _above(symbol.children, point):
+            return [symbol, *below]
+        if symbol.extent and symbol.extent.start <= point < symbol.extent.end:
+            return [symbol]
+    return []
+
+
+def _outlined(whole: Identity, above: list[Outlined]) -> Identity:
+    symbol, owner = above[-1], above[-2] if len(above) > 1 else None
+    is_member = symbol.kind in _MEMBERS or (owner is not None and owner.kind in _TYPES)
+    role: visibility.Role = "member" if is_member else "type" if symbol.kind in _TYPES else "value"
+    name = owner.name if is_member and owner else ""
+    words = re.findall(r"\w+", name)
+    # `(anonymous struct)` is not a name.
+    unnamed = bool(name) and not re.search(r"\w", re.sub(r"\([^()]*\)", "", name))
+    overrides = symbol.kind not in _FIELDS
+    owned = words[-1] if words and not unnamed else ""
+    return replace(whole, role=role, owner=owned, unnamed_owner=unnamed, overrides=overrides)

@@ -1,0 +1,102 @@
+"""Occurrences of a type's name that mean other types, by the server's index on disk: `others_by_index`.
+
+No file has to be opened for them: a compiler takes a second for some. What remains is asked about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from lsp_mcp.backend import Backend, Indexed
+from lsp_mcp.evidence.identity import Identity
+from lsp_mcp.requests.places import Place
+from lsp_mcp.text import PositionEncoding
+from lsp_mcp.words.lexing import macro_at
+from lsp_mcp.words.nested import replaced_inside_out
+
+_DEPENDENT = re.compile(r"\btypename\b|[>)\]]\s*::\s*(?:template\s+)?\Z")  # on the line before a word
+_GENERIC = re.compile(r"\btemplate\b|\bauto\b\s*(?:const\b\s*)?[&*\s]*\w*\s*[,)]")  # also of a lambda
+_ARGUMENTS = re.compile(r"<[^<>]*>")
+_ENCODING = PositionEncoding("utf-16", lone_cr_ends_line=False)  # of the index
+
+
+async def others_by_index(
+    backend: Backend, symbol: Identity, places: Sequence[Place], doubted: Collection[Path]
+) -> frozenset[Place]:
+    """Those of `places` that surely mean another type than `symbol`.
+
+    The index was made from these texts. Not judged are `doubted` files, open ones, and words that may depend on a
+    template's arguments or are in a macro; nor specializations, constructors, and types in the same scope: a place may
+    mean both. In a header only declarations count: other units may see its uses in another way.
+    """
+    if symbol.role != "type" or len(symbol.ids) != 1 or not backend.adapter.compilation:
+        return frozenset()
+    closed = [place for place in places if place.path not in doubted and backend.version(place.path) is None]
+    if not closed:
+        return frozenset()
+    files = await backend.indexed({*(place.path for place in places), *(path for path, _ in symbol.sites)})
+    types: dict[str, set[tuple[str, str] | None]] = {}
+    for file in files.values():
+        for identifier, type_ in file.types.items():
+            types.setdefault(identifier, set()).add(type_)
+    (own,) = symbol.ids
+    (scope,) = scopes if len(scopes := _scopes(types, own, symbol.name)) == 1 else (None,)
+    if scope is None:
+        return frozenset()
+    generic = {path for path in {place.path for place in closed} if files.get(path) and _is_generic(path, closed)}
+
+    def means_another(place: Place) -> bool:
+        file = files.get(place.path)
+        ids, declared = _use(file, place) if file else (frozenset[str](), False)
+        if file is None or not ids or own in ids or not symbol.aliased.isdisjoint(ids):
+            return False
+        if not declared and (not file.is_unit or place.path in generic):
+            return False
+        if macro_at(place.text, place.span, backend.adapter.language_of(place.path)):
+            return False
+        # A name brought in by `using`, or an implicit constructor, may be all that the index has about a place.
+        return all(_is_apart(scope, _scopes(types, one, symbol.name), symbol.name) for one in ids)
+
+    return frozenset(filter(means_another, closed))
+
+
+# --- inside ------------------------------------------------------------------------------------
+
+
+def _scopes(types: dict[str, set[tuple[str, str] | None]], identifier: str, name: str) -> frozenset[str]:
+    """The scope of a type called `name`; empty if it is another, unknown, or a specialization."""
+    known = types.get(identifier) or {None}
+    if any(one is None or one[0] != name for one in known):
+        return frozenset()
+    return frozenset(_bare(one[1]) for one in known if one)
+
+
+def _bare(scope: str) -> str:
+    """`scope` without the arguments of templates."""
+    return replaced_inside_out(_ARGUMENTS, "", scope)
+
+
+def _is_apart(scope: str, others: frozenset[str], name: str) -> bool:
+    """Whether a type of `scope` is surely none of `others`, scopes of types called `name` too."""
+    if len(others) != 1:
+        return False
+    (other,) = others
+    return other != scope and not scope.startswith(f"{other}{name}::") and not other.startswith(f"{scope}{name}::")
+
+
+def _is_generic(path: Path, places: Sequence[Place]) -> bool:
+    text = next(place.text for place in places if place.path == path)
+    return _GENERIC.search(text.content) is not None
+
+
+def _use(file: Indexed, place: Place) -> tuple[frozenset[str], bool]:
+    """The IDs of the symbols at `place`, and whether it declares them; none if that is not certain."""
+    nothing = frozenset[str](), False
+    start = place.text.point_offset(place.span.start)
+    before = place.text.content[place.text.content.rfind("\n", 0, start) : start]
+    if not before.isascii() or "\r" in before or _DEPENDENT.search(before):
+        return nothing
+    position = place.text.point_position(place.span.start, _ENCODING)
+    return file.uses.get((position["line"], position["character"]), nothing)

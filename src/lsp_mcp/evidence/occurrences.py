@@ -1,0 +1,267 @@
+"""Occurrences of a symbol's name in code that are not in an answer: `occurrences`, of a `Claim`."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence, Sized
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lsp_mcp.backend import Backend, Scope, Use
+from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.evidence.identity import Identity
+from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.requests.containers import Containers, function_around
+from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.words.lexing import is_macro_parameter
+from lsp_mcp.words.scopes import declared_around
+from lsp_mcp.words.visibility import defines_nothing, only_uses
+
+_READ_AT_ONCE = 8  # files
+_MANY = 500  # files
+Value = TypeVar("Value")
+
+
+class Claim(Struct, frozen=True):
+    """A server's answer about the symbol called `name`, asked at `at`: its places are `sites`.
+
+    `counts` selects the places that the answer should contain. `in_macros`: the definition of a macro whose use
+    mentions the symbol counts, too.
+    """
+
+    name: str
+    at: Site
+    sites: Collection[Site]
+    unsearched: frozenset[Path] = frozenset()  # files that were not searched for the answer, see `Backend.load`
+    # Files excluded from the build that the server still reads; None: it does not look at other builds.
+    searched: frozenset[Path] | None = None
+    family: Collection[Site] = ()  # declarations of other symbols whose places belong to the answer, too
+    counts: Callable[[Place], bool] = lambda place: True
+    in_macros: bool = True
+
+
+async def leftover(backend: Backend, claim: Claim, files: Sequence[Path]) -> list[Path]:
+    """Those of `files` that contain the name, even in a comment, at a place that the answer lacks."""
+    has: dict[Path, set[Point]] = {}
+    for path, point in claim.sites:
+        has.setdefault(path, set()).add(point)
+    left = []
+    for number, path in enumerate(files):
+        if number % _READ_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        there = has.get(path)
+        text = await text_or_none(backend, path) if there else None
+        if there is None or (text and any(span.start not in there for span in text.words(claim.name))):
+            left.append(path)
+    return left
+
+
+async def seeing(
+    backend: Backend, claim: Claim, symbol: Identity, left: Sequence[Path]
+) -> tuple[list[Path], tuple[Path, Span] | None]:
+    """Those of `left` that can mean the symbol, and the range of one of them outside which nothing can."""
+    local = symbol.local
+    if local and all(file == local[0] and local[1].start <= at < local[1].end for file, at in claim.sites):
+        return [path for path in left if path == local[0]], local
+    visible = await backend.words.that_can_see(left, symbol.seen_as)
+    projects = backend.adapter.projects
+
+    def counted() -> list[Path]:
+        seen = [path for path in left if path in visible]
+        if not projects:
+            return seen
+        # The same for all files of a folder, except for the file names.
+        ignored = {
+            folder for folder in {path.parent for path in seen} if projects.ignores(folder / "file", backend.root)
+        }
+        return [path for path in seen if path.parent not in ignored]
+
+    return await in_thread_if_many(counted, left), None
+
+
+async def in_thread_if_many(work: Callable[[], Value], files: Sized) -> Value:
+    """The result of `work` on `files`, in a thread if they are many, to keep the event loop free."""
+    return work() if len(files) < _MANY else await asyncio.to_thread(work)
+
+
+async def occurrences(
+    backend: Backend,
+    claim: Claim,
+    symbol: Identity,
+    files: Sequence[Path],
+    within: tuple[Path, Span] | None,
+    doubted: Collection[Path],
+    most: int | None,
+) -> tuple[list[Place], list[Path]]:
+    """Places of the name in the code of `files` that could mean the symbol and are not in the answer.
+
+    If there are more than `most`, only the first, and those in `doubted` files; and the files that were not read.
+    """
+    has = set(claim.sites)
+    rest = await _rest_of_name(backend, claim)
+    found: list[Place] = []
+    unread: list[Path] = []
+    for number, path in enumerate(files):
+        if most is not None and len(found) >= most and path not in doubted:
+            unread.append(path)
+            continue
+        if number % _READ_AT_ONCE == 0:
+            await asyncio.sleep(0)  # reading a file needs no waiting, and there may be thousands
+        if text := await text_or_none(backend, path):
+            there = backend.words.occurrences(path, text, claim.name)
+            spans = [span for span in there if (path, span.start) not in has]
+            if symbol.ids:  # a parameter of a macro has none
+                language = backend.adapter.language_of(path)
+                are_others = {span for span in there.in_macros if is_macro_parameter(text, span, language)}
+                spans = [span for span in spans if span not in are_others]
+            spans = await backend.words.that_can_mean(spans, text, path, symbol.seen_as)
+            spans = [span for span in spans if rest.may_follow(text, span)]
+            found += filter(claim.counts, [Place(path, span, text) for span in spans])
+    if within:
+        found = [place for place in found if within[1].start <= place.span.start < within[1].end]
+    return found, unread
+
+
+class _Rest(Struct, frozen=True):
+    """The part of a name after its first word, such as `==` after `operator`; None if the word is the whole name."""
+
+    pattern: re.Pattern[str] | None = None
+    spelled: str | None = None
+
+    def may_follow(self, text: Text, span: Span) -> bool:
+        """Whether the word at `span` can begin this name."""
+        if self.pattern is None or self.spelled is None:
+            return True
+        found = self.pattern.match(text.content, text.point_offset(span.end))
+        return found is None or _squeezed(found[0]) == self.spelled
+
+
+async def _rest_of_name(backend: Backend, claim: Claim) -> _Rest:
+    pattern = backend.adapter.word_check.longer_names.get(claim.name)
+    text = await text_or_none(backend, claim.at[0]) if pattern else None
+    if not (pattern and text):
+        return _Rest()
+    return _rest(pattern, text.content, text.point_offset(claim.at[1]) + len(claim.name))
+
+
+def _rest(pattern: str, content: str, end: int) -> _Rest:
+    """What follows a word that ends at `end`."""
+    compiled = re.compile(pattern)
+    found = compiled.match(content, end)
+    return _Rest(compiled, _squeezed(found[0]) if found else None)
+
+
+def _squeezed(spelled: str) -> str:
+    return re.sub(r"\s+", "", spelled)
+
+
+async def that_may_declare(
+    backend: Backend, name: str, owner: str, known: Collection[Site], unsearched: frozenset[Path]
+) -> Use:
+    """Gaps that could hide a declaration called `name`, without files that surely only use the name, or declare what
+    is `known`, or members of classes that are not called `owner` (if that is not "").
+
+    Raises:
+        UnavailableError: see `Backend.gaps`.
+    """
+    word, rest = re.findall(r"\w+", name)[-1], _Rest()
+    for longer, pattern in backend.adapter.word_check.longer_names.items():
+        if found := re.search(rf"\b{longer}\b", name):
+            word, rest = longer, _rest(pattern, name, found.end())
+    use = Use(word)
+    gaps = hiding(await backend.gaps(Scope(use=use, unsearched=unsearched)))
+    lines = {gap.files[0]: frozenset(gap.lines) for gap in gaps if gap.lines}
+    files = {file for gap in gaps for file in gap.files if not gap.lines}
+    if len(files) + len(lines) > _MANY:
+        return use
+    using: set[Path] = set()
+    containers = Containers(backend)
+    for path in lines.keys() - files:
+        lines[path] = await _declaring(backend, containers, path, word, rest, owner, lines[path])
+    using.update(path for path, left in lines.items() if path not in files and not left)
+    for path in files:
+        language = backend.adapter.language_of(path)
+        text = await text_or_none(backend, path) if language else None
+        if text:
+            counted = partial(_counted, backend, path, text, word, rest, owner, known)
+            if await asyncio.to_thread(only_uses, text, word, language, counted):
+                using.add(path)
+    if not (using or lines):
+        return use
+    left = (files | lines.keys()) - using
+    return replace(use, files=frozenset(left), lines={path: on for path, on in lines.items() if path not in files})
+
+
+def _counted(
+    backend: Backend, path: Path, text: Text, name: str, rest: _Rest, owner: str, known: Collection[Site], word: str
+) -> list[Span]:
+    """The places of `word` in `text` that `rest` may follow; not `known` ones, nor those in classes of other names.
+
+    With an `owner` nothing counts that is only called like `name`.
+    """
+    if owner and word != name:
+        return []
+    spans = [
+        span
+        for span in backend.words.occurrences(path, text, word)
+        if (path, span.start) not in known and rest.may_follow(text, span)
+    ]
+    return [span for span in spans if not _is_elsewhere(backend, Place(path, span, text), owner)]
+
+
+def _is_elsewhere(backend: Backend, place: Place, owner: str) -> bool:
+    """Whether a word is that of a local of a function, or of a member of a class that is surely not called `owner`."""
+    if not backend.adapter.word_check.member_pattern:
+        return False
+    declared = declared_around(place.text, place.span, backend.adapter.language_of(place.path))
+    return declared is not None and (not declared.owner or owner.lower() not in declared.owner.lower())
+
+
+async def _declaring(
+    backend: Backend, containers: Containers, path: Path, word: str, rest: _Rest, owner: str, lines: Collection[int]
+) -> frozenset[int]:
+    """Those of `lines` of `path` that may declare what `word` begins, for other files.
+
+    Locals of functions don't, nor do classes that are not called `owner`.
+    """
+    text = await text_or_none(backend, path)
+    language = backend.adapter.language_of(path)
+    left: set[int] = set()
+    for span in backend.words.occurrences(path, text, word) if text else ():
+        if (
+            text is None
+            or span.start.line not in lines
+            or not rest.may_follow(text, span)
+            or defines_nothing(text, span, language)
+        ):
+            continue
+        place = Place(path, span, text)
+        if await asyncio.to_thread(_is_elsewhere, backend, place, owner):
+            continue
+        if await function_around(containers, place) is None:
+            left.add(span.start.line)
+    return frozenset(left)
+
+
+def in_order(files: Iterable[Path], symbol: Identity, claim: Claim, doubted: Collection[Path]) -> list[Path]:
+    """The likeliest first: doubted files, then files near the definition, then files near uses."""
+    home = {path.parent for path, _ in symbol.sites}
+    near = {path.parent for path, _ in claim.sites}
+    return sorted(
+        files, key=lambda path: (path not in doubted, path.parent not in home, path.parent not in near, str(path))
+    )
+
+
+def covered(gaps: Iterable[Gap], files: Collection[Path]) -> frozenset[Path]:
+    """Those of `files` that one of `gaps` covers, directly or through a folder."""
+    about = {file for gap in gaps for file in gap.files}
+    if not about:
+        return frozenset()
+    folders = {folder for folder in {path.parent for path in files} if about.intersection((folder, *folder.parents))}
+    return frozenset(path for path in files if path in about or path.parent in folders)

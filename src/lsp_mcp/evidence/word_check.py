@@ -1,0 +1,264 @@
+"""An answer about a symbol compared with the text: `WordCheck` explains every occurrence of the symbol's name.
+
+The server is asked about each one that is not in the answer: it is defined as another symbol, as this one, or unknown.
+See ARCHITECTURE.md, "What `complete` proves".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lsp_mcp.backend import Backend, Scope, Use
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.evidence.check_gaps import lines_of, meaningless, unasked, unexplained, unlisted, without
+from lsp_mcp.evidence.definitions import Definitions, Site, misread
+from lsp_mcp.evidence.identity import Identity, identity
+from lsp_mcp.evidence.indexed import others_by_index
+from lsp_mcp.evidence.learning import Learning
+from lsp_mcp.evidence.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
+from lsp_mcp.evidence.unparsed import is_dependent
+from lsp_mcp.evidence.verdicts import Judge
+from lsp_mcp.gaps import Gap, hiding, news
+from lsp_mcp.prose import count
+from lsp_mcp.remembered import Remembered
+from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.text import Span
+from lsp_mcp.words.workspace_words import FilesWith
+
+_MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
+_MOST_OF_EXACT = 500  # the same for a server that misses nothing in files it has read
+_NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
+_LIKELIEST_SECONDS = 2.0  # for these
+LEFT_OUT_SECONDS = 10.0  # for files excluded from the build: a server may have to load another system's build
+_MOST_PREPARED = 50  # files
+_MOST_KEPT = 20_000  # files and places of cached searches
+
+
+class Checked(Struct, frozen=True):
+    """What the text adds to an answer: the places that are `missing` in it, and the remaining gaps.
+
+    `in_code` are the places outside definitions of macros, `by_macros` the uses of macros whose definitions contain the
+    others: there code has the symbol under another word. The server itself does not know those `by_spelling`.
+    """
+
+    missing: tuple[Place, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    in_code: tuple[Place, ...] = ()
+    by_macros: frozenset[Site] = frozenset()
+    by_spelling: tuple[Place, ...] = ()
+
+
+class _Search(Struct):
+    """Where a symbol can be meant by its name: in `files`, in one of which only the range `within` counts.
+
+    `found` is the previous search's result, and its rules.
+    """
+
+    symbol: Identity | None  # None: no search
+    files: list[Path]
+    within: tuple[Path, Span] | None
+    found: tuple[list[Place], list[Path]] | None = None
+    found_of: object = None
+
+
+class WordChecks:
+    """The checks of several backends."""
+
+    def __init__(self) -> None:
+        self._checks: dict[int, WordCheck] = {}  # by the backend's id; it is kept alive by its check
+
+    def of(self, backend: Backend) -> WordCheck:
+        """The check of `backend`."""
+        return self._checks.setdefault(id(backend), WordCheck(backend))
+
+    async def close(self) -> None:
+        """Stop asking."""
+        await asyncio.gather(*(check.close() for check in self._checks.values()))
+
+
+class WordCheck:
+    """Checks the answers of one backend."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self.definitions = Definitions(backend)
+        self.related = Definitions(backend, "textDocument/implementation")  # for `features.types.implementation_check`
+        self._learning = Learning(backend, self.definitions)
+        self._judge = Judge(backend, self.definitions)
+        self._searches: Remembered[tuple[str, Site], object, _Search] = Remembered(_MOST_KEPT)
+
+    async def prepare(self, name: str) -> None:
+        """Read what `check` will compare with, if the server compiles a file before it answers; it may be cancelled.
+
+        Nothing follows from it: `check` finds in memory what has not changed by then.
+        """
+        backend = self._backend
+        if not backend.adapter.compilation or not name.isidentifier():
+            return
+        files = (await backend.words.files_with(name)).files
+        if len(files) > _MOST_PREPARED:
+            return
+        for path in files:
+            await asyncio.sleep(0)
+            if text := await text_or_none(backend, path):
+                backend.words.occurrences(path, text, name)
+        await backend.indexed(files)
+
+    async def refuse_misread(self, name: str, at: Site) -> None:
+        """Ask about the symbol `at` a place, where the text has `name`.
+
+        Raises:
+            RefusedError: the server takes it for a symbol of another name.
+            UnavailableError: see `Backend.request`.
+        """
+        rules = self._backend.adapter.word_check
+        is_word = bool(rules.name_field) and name.isidentifier()
+        if is_word and (other := misread(await self.definitions.of(at), name, rules)):
+            raise RefusedError(f"it takes that place for {other}; ask at another use of {name}")
+
+    async def check(self, claim: Claim, seconds: float, *, thorough: bool = False) -> Checked:
+        """The text's evidence for `claim`, after at most `seconds` of asking, which continues in the background.
+
+        If a server is exact in files it has read, only the likeliest places are asked about unless `thorough`.
+
+        Raises:
+            UnavailableError: see `Backend.request`.
+        """
+        backend = self._backend
+        words = await backend.words.files_with(claim.name, seconds=seconds)
+        gaps = [*unlisted(words), *await self._meaningless(claim)]
+        try:
+            async with asyncio.timeout(max(seconds, LEFT_OUT_SECONDS)):
+                search = await self._searched(claim, words)
+        except TimeoutError:
+            text = f"unverified: {backend.name} did not say in time what {claim.name} is; ask again"
+            return Checked(gaps=(*await self._gaps(claim, words.files), *gaps, Gap("unverified", text, words.files)))
+        symbol = search.symbol
+        if symbol is None:
+            return Checked(gaps=(*await self._gaps(claim, ()), *gaps))
+        doubts = hiding(await self._gaps(claim, search.files))
+        doubted = await in_thread_if_many(partial(covered, doubts, search.files), search.files)
+        is_exact = backend.adapter.word_check.exact and not thorough
+        most = None if thorough else _MOST_OF_EXACT if is_exact else _MOST_ASKED
+        found, unread = await self._found(claim, search, doubted, most)
+        found, dependent, are_others = await self._left(symbol, found, doubted, thorough=thorough)
+        if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
+            left_out = [place for place in found if place.path in doubted]
+            await self._learning.of(left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
+        likeliest = found[:_NEVER_TRUSTED]
+        await self._learning.of(likeliest, max(seconds, _LIKELIEST_SECONDS))
+        await self._learning.of(found[:_MOST_ASKED], seconds)
+        verdicts = await self._judge.of(claim, symbol, found, max(seconds, LEFT_OUT_SECONDS))
+        verdicts = await self._judge.by_function(claim, symbol, verdicts, max(seconds, _LIKELIEST_SECONDS))
+        if verdicts.unknown:
+            is_alone = not (are_others or verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
+            verdicts = await self._judge.by_macros(claim, symbol, verdicts, is_alone=is_alone, thorough=thorough)
+        verdicts = replace(verdicts, unknown=(*verdicts.unknown, *dependent))
+        unproven = [place for place in verdicts.unasked if not is_exact or place.path in doubted or place in likeliest]
+        open_files = {place.path for place in (*verdicts.unknown, *unproven)}
+        open_files.update(() if is_exact else unread)
+        lines = lines_of((*verdicts.unknown, *unproven), except_in=() if is_exact else unread)
+        gaps += await self._gaps(claim, open_files, lines)
+        # An earlier reason still holds, even if the server does not repeat it.
+        gaps += [gap for gap in without(gaps, doubts) if not gap.lines and covered([gap], open_files)]
+        reported = covered((gap for gap in hiding(gaps) if not gap.lines), open_files)
+        told_lines = {(file, line) for gap in hiding(gaps) for file in gap.files for line in gap.lines}
+
+        def uncovered(places: Sequence[Place]) -> list[Place]:
+            left = [place for place in places if place.path not in reported]
+            return [place for place in left if (place.path, place.span.start.line) not in told_lines]
+
+        gaps += unexplained(backend, claim.name, uncovered(verdicts.unknown))
+        gaps += unasked(claim.name, uncovered(unproven))
+        if left := [path for path in unread if not is_exact and path not in reported]:
+            text = f"unverified: {claim.name} in {count(len(left), 'more file')}, which are too many"
+            gaps.append(Gap("unverified", text, tuple(left), about="unread"))
+        if len(verdicts.unasked) > len(unproven) or (unread and is_exact):
+            checked = len(found) - len(verdicts.unasked)
+            more = f" and {count(len(unread), 'more file')} with it" if unread else ""
+            text = f"of {count(len(found), 'other occurrence')} of {claim.name}{more} {checked:,} were looked at"
+            gaps.append(news("unverified", text))
+        in_code = tuple(place for place in verdicts.missing if place not in verdicts.in_macros)
+        return Checked(verdicts.missing, tuple(gaps), in_code, verdicts.by_macros, verdicts.by_spelling)
+
+    async def possible(self, claim: Claim) -> list[Gap]:
+        """Gaps that could hide uses of the symbol of `claim`; the server is not asked.
+
+        Raises:
+            UnavailableError: see `Backend.request`.
+        """
+        backend = self._backend
+        words = await backend.words.files_with(claim.name, seconds=backend.check_seconds)
+        gaps = unlisted(words)
+        symbol = await identity(backend, self.definitions, claim.name, claim.at)
+        if symbol is None:
+            return [*await self._gaps(claim, ()), *gaps]
+        files, within = await seeing(backend, claim, symbol, words.files)
+        doubted = covered(hiding(await self._gaps(claim, files)), files)
+        found, _ = await occurrences(backend, claim, symbol, sorted(doubted), within, doubted, None)
+        return [*await self._gaps(claim, {place.path for place in found}, lines_of(found)), *gaps]
+
+    async def close(self) -> None:
+        """Stop asking."""
+        await self._learning.close()
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _meaningless(self, claim: Claim) -> list[Gap]:
+        """The gap for an answer without any place, if the server knows nothing about the place asked about."""
+        is_unknown = not claim.sites and not await self.definitions.of(claim.at)
+        return meaningless(self._backend, claim.name, claim.at) if is_unknown else []
+
+    async def _searched(self, claim: Claim, words: FilesWith) -> _Search:
+        """The files with its name that can mean the symbol of `claim`, cached until something changes."""
+        backend, generation = self._backend, self._backend.generation
+        stamp = generation, words, claim.sites
+        if (known := self._searches.get((claim.name, claim.at), stamp)) is not None:
+            return known
+        left = await leftover(backend, claim, words.files)
+        symbol = await identity(backend, self.definitions, claim.name, claim.at) if left else None
+        files, within = await seeing(backend, claim, symbol, left) if symbol else ([], None)
+        search = _Search(symbol, files, within)
+        if generation == backend.generation and backend.state() == "running" and not words.unknown:
+            self._searches.put((claim.name, claim.at), stamp, search, 1 + len(words.files) + len(claim.sites))
+        return search
+
+    async def _found(
+        self, claim: Claim, search: _Search, doubted: frozenset[Path], most: int | None
+    ) -> tuple[list[Place], list[Path]]:
+        """`occurrences` in the files of `search`, `doubted` ones first, cached."""
+        assert search.symbol
+        about = claim.counts, doubted, most
+        if search.found is None or search.found_of != about:
+            work = partial(in_order, search.files, search.symbol, claim, doubted)
+            files = await in_thread_if_many(work, search.files)
+            found = await occurrences(self._backend, claim, search.symbol, files, search.within, doubted, most)
+            search.found, search.found_of = found, about
+        return search.found
+
+    async def _left(
+        self, symbol: Identity, found: list[Place], doubted: Collection[Path], *, thorough: bool
+    ) -> tuple[list[Place], Collection[Place], bool]:
+        """Those of `found` to ask about, those that no server explains, and whether any others are other symbols."""
+        if thorough:
+            return found, (), False
+        # No member of a parameter is a local, or what is declared outside of classes (`evidence.unparsed`).
+        may_be = symbol.role not in ("local", "value")
+        dependent = frozenset(place for place in found if may_be and is_dependent(self._backend, place))
+        left = [place for place in found if place not in dependent] if dependent else found
+        others = await others_by_index(self._backend, symbol, left, doubted)
+        return ([place for place in left if place not in others] if others else left), dependent, bool(others)
+
+    async def _gaps(
+        self, claim: Claim, files: Collection[Path], lines: Mapping[Path, frozenset[int]] | None = None
+    ) -> list[Gap]:
+        use = Use(claim.name, files=frozenset(files), lines=lines or {})
+        return await self._backend.gaps(
+            Scope(path=claim.at[0], use=use, unsearched=claim.unsearched, searched=claim.searched or frozenset())
+        )

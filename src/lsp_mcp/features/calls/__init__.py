@@ -1,0 +1,1 @@
+"""Callers, callees, and ways between functions."""

@@ -1,0 +1,154 @@
+"""Callers compared with the text: `checked_callers` explains every call that is not in a tree of callers.
+
+Each function whose callers the tree contains is one claim of the word check: its name, followed by arguments, is a call
+in the tree, a declaration, or another symbol.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.evidence.check_gaps import added
+from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.evidence.occurrences import Claim
+from lsp_mcp.evidence.word_check import WordCheck
+from lsp_mcp.features.calls.calls import Named
+from lsp_mcp.features.hierarchy import Node, Tree, call_tree
+from lsp_mcp.gaps import Gap, news
+from lsp_mcp.prose import count
+from lsp_mcp.requests.call_places import is_called
+from lsp_mcp.requests.containers import Containers
+from lsp_mcp.requests.places import Place, last_word
+from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
+
+_MOST_MORE = 1_000  # callers of one function found in the text
+
+
+async def checked_callers(
+    word_check: WordCheck, backend: Backend, tree: Tree, depth: int, unsearched: frozenset[Path], seconds: float
+) -> tuple[Tree, list[Gap]]:
+    """`tree`, callers up to `depth` calls away, with further callers found in the text, and its remaining gaps.
+
+    The nearest functions are checked first; functions that cannot be checked within `seconds` are reported.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    if tree.left_out:  # missing calls in the text are unknown in this case
+        gaps = [gap for root in tree.roots for gap in await word_check.possible(_claim(root, unsearched))]
+        return tree, _distinct(gaps)
+    search = _Search(word_check, backend, depth, unsearched)
+    gaps = await search.of(tree.roots, seconds)
+    return replace(tree, roots=tuple(map(search.whole, tree.roots))), _distinct(gaps)
+
+
+class _Search:
+    def __init__(self, word_check: WordCheck, backend: Backend, depth: int, unsearched: frozenset[Path]) -> None:
+        self._word_check = word_check
+        self._backend = backend
+        self._depth = depth
+        self._unsearched = unsearched
+        self._containers = Containers(backend)
+        self._named = Named(backend, self._containers)
+        self._children: dict[Site, tuple[Node, ...]] = {}  # of functions that have more callers than the server said
+        self._shown: set[Site] = set()
+        self._added: list[Place] = []
+        self._by_spelling: list[Place] = []  # those of them that the server does not know
+
+    async def of(self, roots: Sequence[Node], seconds: float) -> list[Gap]:
+        until = time.monotonic() + seconds
+        gaps: list[Gap] = []
+        queue = deque((root, self._depth) for root in roots)
+        self._shown = {_site(node) for node in _all(roots)}
+        seen: set[Site] = set()
+        unchecked = 0
+        while queue:
+            node, depth = queue.popleft()
+            if not depth or node.mark or _site(node) in seen:
+                continue
+            seen.add(_site(node))
+            name = node.symbol.place.text.slice(node.symbol.place.span)
+            is_plain = name.isidentifier() and name == last_word(node.symbol.name) and node.symbol.kind in FUNCTIONS
+            left = until - time.monotonic()
+            children = node.children
+            if is_plain and left <= 0 and len(seen) > len(roots):
+                unchecked += 1
+            elif is_plain:
+                children, more = await self._checked(node, depth, max(left if depth == 1 else left / 2, 0))
+                gaps += more
+            queue.extend((child, depth - 1) for child in children)
+        if unchecked:
+            text = f"calls of {len(seen) - unchecked:,} of {count(len(seen), 'function')} were compared with the text"
+            exact = self._backend.adapter.word_check.exact
+            gaps.append(news("unverified", text) if exact else Gap("unverified", f"{text}; ask again", about="calls"))
+        return [*gaps, *added(self._backend, self._added, self._by_spelling)]
+
+    def whole(self, node: Node) -> Node:
+        """`node` with the added callers."""
+        children = node.children if node.mark else self._children.get(_site(node), node.children)
+        return replace(node, children=tuple(map(self.whole, children)))
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _checked(self, node: Node, depth: int, seconds: float) -> tuple[tuple[Node, ...], list[Gap]]:
+        checked = await self._word_check.check(_claim(node, self._unsearched), seconds)
+        calls = [place for place in checked.missing if await self._containers.at(place) is None]
+        if not calls:
+            return node.children, list(checked.gaps)
+        children = {_site(child): child for child in node.children}
+        for place in calls:
+            child = await self._caller(place)
+            known = children.get(_site(child))
+            if known is None:
+                known = await self._with_callers(child, depth - 1)
+            sites = sorted({*known.sites, place}, key=lambda site: site.span)
+            children[_site(child)] = replace(known, sites=tuple(sites))
+        found = self._children[_site(node)] = tuple(children.values())
+        self._added += calls
+        self._by_spelling += [place for place in calls if place in checked.by_spelling]
+        return found, list(checked.gaps)
+
+    async def _caller(self, place: Place) -> Node:
+        """The function that contains the call at `place`, or its file if there is none."""
+        around = await self._containers.around(place.path, place.span.start)
+        if around:
+            return Node(Symbol(around.name, around.kind, around.place))
+        return Node(Symbol(place.path.name, "file", place))
+
+    async def _with_callers(self, node: Node, depth: int) -> Node:
+        if not depth or node.symbol.kind not in FUNCTIONS:
+            return node
+        if _site(node) in self._shown:
+            return replace(node, mark="shown above")
+        place = node.symbol.place
+        tree = await call_tree(self._backend, place.path, place.span.start, "incoming", depth, _MOST_MORE)
+        found = replace(node, children=await self._named.nodes(tree.found))
+        self._shown.update(_site(one) for one in _all([found]))
+        return found
+
+
+def _claim(node: Node, unsearched: frozenset[Path]) -> Claim:
+    place = node.symbol.place
+    sites = {(site.path, site.span.start) for child in node.children for site in child.sites}
+    name = place.text.slice(place.span)
+    return Claim(name, _site(node), {*sites, _site(node)}, unsearched, counts=is_called, in_macros=False)
+
+
+def _all(nodes: Iterable[Node]) -> Iterator[Node]:
+    for node in nodes:
+        yield node
+        yield from _all(node.children)
+
+
+def _site(node: Node) -> Site:
+    return node.symbol.place.path, node.symbol.place.span.start
+
+
+def _distinct(gaps: Sequence[Gap]) -> list[Gap]:
+    return list(dict.fromkeys(gaps))

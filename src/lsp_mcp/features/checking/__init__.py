@@ -1,0 +1,1 @@
+"""The current problems of a workspace, and which of them are new."""

@@ -1,0 +1,1 @@
+"""Edits of declarations, files and imports."""

@@ -1,0 +1,93 @@
+"""workspace/willRenameFiles: moving files and folders with the edits that this requires (LSP 3.17)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from msgspec import Struct
+
+from lsp_mcp.adapters import Packages
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.features.editing.source_files import source_files
+from lsp_mcp.requests.edit_plans import plan_of
+from lsp_mcp.requests.package_clause import package_clause
+from lsp_mcp.text import Point
+from lsp_mcp.uris import path_uri
+
+
+class PackageMove(Struct, frozen=True):
+    """A package clause, and the new name that makes the package's folder move."""
+
+    path: Path
+    point: Point
+    new_name: str
+
+
+async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
+    """The changes for moving the file or folder `old` to `new`, including the move.
+
+    Raises:
+        RefusedError: the server does not say what else must change.
+        EditError: its edit cannot be carried out safely.
+        PathError, UnavailableError: see `Backend.request`.
+    """
+    kind = "folder" if old.is_dir() else "file"
+    if not _answers(backend, kind) and not (
+        kind == "file" and old.parent == new.parent and backend.adapter.rename.names_no_files
+    ):
+        happens = "gets another name" if old.parent == new.parent else "moves to another folder"
+        raise RefusedError(f"{backend.name} does not tell what must change when a {kind} {happens}")
+    edits: list[Json] = []
+    files = [{"oldUri": path_uri(old), "newUri": path_uri(new)}]
+    if _answers(backend, kind):
+        edits += filter(None, [await backend.request("workspace/willRenameFiles", {"files": files})])
+    return await plan_of(backend, [*edits, {"documentChanges": [{"kind": "rename", **files[0]}]}])
+
+
+async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | None:
+    """The package rename that moves the folder `old` to `new`; None if folders are not packages, or this is not one.
+
+    Raises:
+        RefusedError: `new` is not a place for a package of its module, or the folder is the module's own.
+        UnavailableError: see `Backend.text`.
+    """
+    packages = backend.adapter.rename.packages
+    if packages is None:
+        return None
+    tests = backend.adapter.tests.file_pattern
+    own = [path for path in source_files(old, backend) if path.parent == old]
+    for path in sorted(own, key=lambda path: bool(tests and re.search(tests, path.name))):
+        try:
+            text = await backend.text(path)
+        except PathError:
+            continue
+        if clause := package_clause(backend.adapter, path, text.content):
+            return PackageMove(path, text.offset_point(clause.start("name")), _path_of(packages, old, new))
+    return None
+
+
+def _answers(backend: Backend, kind: str) -> bool:
+    """Whether the server returns edits for a file or folder before it moves."""
+    operations = (backend.capabilities.get("workspace") or {}).get("fileOperations") or {}
+    filters = (operations.get("willRename") or {}).get("filters") or []
+    return any(
+        one.get("scheme", "file") == "file" and (one.get("pattern") or {}).get("matches", kind) == kind
+        for one in filters
+    )
+
+
+def _path_of(packages: Packages, old: Path, new: Path) -> str:
+    """The import path of a package that moves from the folder `old` to `new`."""
+    for folder in (old, *old.parents):
+        content = content_or_nothing(folder / packages.module_file).decode("utf-8", "replace")
+        if found := re.search(packages.module_pattern, content, re.M):
+            if folder == old:
+                raise RefusedError(f"{old.name} is the folder of its module: it contains {packages.module_file}")
+            if not new.is_relative_to(folder) or new == folder:
+                raise RefusedError(f"{new} is not in the module {found['path']}, whose folder is {folder}")
+            return f"{found['path']}/{new.relative_to(folder).as_posix()}"
+    raise RefusedError(f"{old} is in no module: there is no {packages.module_file} above it")

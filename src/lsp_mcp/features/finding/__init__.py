@@ -1,0 +1,1 @@
+"""Symbols and text, found by name, place or anchor."""

@@ -1,0 +1,92 @@
+"""The role of each use of a symbol: textDocument/documentHighlight, callHierarchy/incomingCalls (LSP 3.17)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.hierarchy import call_tree
+from lsp_mcp.requests.call_places import is_called
+from lsp_mcp.requests.places import Place, position_params
+from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.text import Point
+
+Role = Literal["all", "read", "write", "call", "test"]
+_KINDS = {"read": 2, "write": 3}  # LSP `DocumentHighlightKind`; 1 is a use of unknown kind
+_AT_ONCE = 8  # requests in flight
+_MOST_FILES = 200  # limit on files asked about
+_MOST_CALLERS = 10_000
+
+
+class InRole(Struct, frozen=True):
+    """The places that have the role, and those whose role is unknown."""
+
+    places: tuple[Place, ...]
+    unknown: tuple[Place, ...] = ()
+
+
+async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[Place], role: Role) -> InRole:
+    """Those of `places`, the uses of the symbol at `point` of `path` by file, that have `role`.
+
+    A declaration that sets a value counts as a write, if the server says so; others as neither.
+
+    Raises:
+        RefusedError: the server does not tell, or the symbol cannot be called.
+        UnavailableError: see `Backend.request`.
+    """
+    if role == "all":
+        return InRole(tuple(places))
+    if role == "test":
+        return InRole(tuple(place for place in places if _is_in_test(backend.adapter, place)))
+    if role == "call":
+        tree = await call_tree(backend, path, point, "incoming", 1, _MOST_CALLERS)
+        sites = {(call.path, call.span.start) for root in tree.roots for one in root.children for call in one.sites}
+        return InRole(tuple(place for place in places if (place.path, place.span.start) in sites and is_called(place)))
+    if not backend.capabilities.get("documentHighlightProvider"):
+        raise RefusedError(f"{backend.name} does not distinguish reads from writes; ask with role=all")
+    declared = set(await definition_places(backend, path, point))
+    found = await _of_kind(backend, places, _KINDS[role])
+    return InRole(found.places, tuple(one for one in found.unknown if (one.path, one.span.start) not in declared))
+
+
+def _is_in_test(adapter: Adapter, place: Place) -> bool:
+    tests = adapter.tests
+    if tests.file_pattern:
+        return re.search(tests.file_pattern, place.path.name) is not None
+    if not tests.name_pattern:
+        raise RefusedError(f"which uses are tests is not known for {adapter.name}; pass path= for the folder of tests")
+    return re.search(tests.name_pattern, place.container) is not None
+
+
+async def _of_kind(backend: Backend, places: Sequence[Place], kind: int) -> InRole:
+    files = [list(group) for _, group in groupby(places, key=lambda place: place.path)]
+    room = asyncio.Semaphore(_AT_ONCE)
+
+    async def kinds(uses: Sequence[Place]) -> dict[Point, int]:
+        async with room:
+            text = await backend.open(uses[0].path)
+            found: dict[Point, int] = {}
+            for use in uses:
+                if use.span.start in found:
+                    continue  # one answer has all uses in the file
+                params = position_params(use.path, text, use.span.start, backend.encoding)
+                for one in await backend.request("textDocument/documentHighlight", params) or []:
+                    found[text.range_span(one["range"], backend.encoding).start] = one.get("kind") or 1
+                found.setdefault(use.span.start, 1)
+            return found
+
+    answers = await asyncio.gather(*map(kinds, files[:_MOST_FILES]))
+    known = {(uses[0].path, at): one for uses, found in zip(files, answers, strict=False) for at, one in found.items()}
+    has = {place: known.get((place.path, place.span.start), 1) for place in places}
+    return InRole(
+        tuple(place for place in places if has[place] == kind), tuple(place for place in places if has[place] == 1)
+    )

@@ -1,0 +1,1 @@
+"""What depends on a symbol, and what nothing depends on."""

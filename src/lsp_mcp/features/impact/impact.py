@@ -1,0 +1,256 @@
+"""What depends on a symbol: its uses, the functions that reach it, the exported ones of those, and tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.features.calls.calls import Named
+from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of, dropped_gap
+from lsp_mcp.features.types.implementations import implementations
+from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import count
+from lsp_mcp.requests.containers import Container, Containers
+from lsp_mcp.requests.places import Place, last_word
+from lsp_mcp.requests.references import references
+from lsp_mcp.requests.refusals import NO_ANSWER, note
+from lsp_mcp.requests.scope import declaration_places, definition_places
+from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
+from lsp_mcp.text import Point
+from lsp_mcp.waiting import dispensable
+
+NO_CALLS = "no call hierarchy"
+"""The gap of a server without this request."""
+
+_MOST_USES = 10_000
+_DECLARED = 2  # the usual number of declarations and definitions of a symbol
+_MOST_OPENED = 12  # files opened to find the functions around uses, for a server that needs them open
+
+
+class Reached(Struct, frozen=True):
+    """A function that uses the symbol indirectly: `way` leads from it to the first direct user."""
+
+    symbol: Symbol
+    way: tuple[str, ...] = ()
+
+
+class Impact(Struct):
+    """What depends on `symbol`.
+
+    `uses` are the places that name it, without its declaration, each with its container; `functions` and `tests` reach
+    it, the nearest first; `through` are methods by which it may be called; `seen` as `Tree.kept`.
+    """
+
+    symbol: Symbol
+    uses: list[Place] = field(default_factory=list)
+    functions: list[Reached] = field(default_factory=list)
+    tests: list[Reached] = field(default_factory=list)
+    exported: list[Symbol] = field(default_factory=list)
+    through: list[Symbol] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    declared: frozenset[Site] = frozenset()  # where the symbol is declared and defined
+    searched: frozenset[Path] = frozenset()  # as in `References`
+
+    @property
+    def sites(self) -> frozenset[Site]:
+        """The places of the symbol's declarations and definitions known to the server."""
+        return self.declared.union((use.path, use.span.start) for use in self.uses)
+
+    def joined_by(self, places: Sequence[Place], in_code: Sequence[Place]) -> Impact:
+        """The same with the uses at `places`; only callers of those `in_code`, outside macros, are followed."""
+        text = f"callers not followed from {count(len(in_code), 'use')} that the server left out"
+        gap = Gap("not_searched", text, tuple(dict.fromkeys(place.path for place in in_code)))
+        return replace(self, uses=[*self.uses, *places], gaps=[*self.gaps, *([gap] if in_code else [])])
+
+
+async def impact(backend: Backend, path: Path, point: Point, depth: int, most: int) -> Impact:
+    """What depends on the symbol at `point` of `path`, up to `depth` calls away, with at most `most` functions.
+
+    Raises:
+        RefusedError: the server knows no symbol there.
+        PathError, PointError, UnavailableError: see `references`.
+    """
+    return await _Impact(backend, depth, most).of(path, point)
+
+
+def is_test(adapter: Adapter, path: Path, name: str) -> bool:
+    """Whether the function `name` (as in a call hierarchy) of `path` is run as a test."""
+    tests = adapter.tests
+    return bool(
+        tests.function_pattern and re.search(tests.function_pattern, name) and re.search(tests.file_pattern, path.name)
+    )
+
+
+def is_exported(adapter: Adapter, one: Symbol | Container) -> bool:
+    """Whether code outside the workspace can use it, judged by its name and its file."""
+    path = one.place.path
+    if visibility := adapter.visibility:
+        words = [word for word in re.findall(r"\w+", re.sub(r"\[.*?\]", "", one.name)) if word]
+        hidden = any(re.search(visibility.private_names, word) for word in words) if visibility.private_names else False
+        return not hidden and not (visibility.private_files and re.search(visibility.private_files, path.name))
+    if compilation := adapter.compilation:
+        return not compilation.compiles(path)
+    return True
+
+
+def ranked(tests: Iterable[Reached], about: Sequence[Path], adapter: Adapter) -> list[Reached]:
+    """`tests`, first those named after the files `about`, then by distance."""
+    stems = {path.stem for path in about}
+    folders = {path.parent for path in about}
+
+    def rank(test: Reached) -> tuple[bool, bool, int, str, Point]:
+        place = test.symbol.place
+        stem = re.sub(r"(?:^test_|_test$|_tests?$|[-.]test$)", "", place.path.stem)
+        away = place.path.parent not in folders
+        return stem not in stems, away, len(test.way), str(place.path), place.span.start
+
+    return sorted(tests, key=rank)
+
+
+class _Impact:
+    def __init__(self, backend: Backend, depth: int, most: int) -> None:
+        self._backend = backend
+        self._depth, self._most = depth, most
+        self._containers = Containers(backend)
+        self._named = Named(backend, self._containers)
+
+    async def of(self, path: Path, point: Point) -> Impact:
+        found = await references(self._backend, path, point)
+        if not found.places:
+            raise RefusedError("it sees no symbol there")
+        declared = await self._declared(path, point)
+        symbol = await self._symbol(path, point, declared)
+        if len(declared) > _DECLARED:  # for a method without a body, some servers also return its overrides
+            declared = {place for place in declared if await self._is_called(symbol.name, *place)}
+        impact = Impact(symbol, declared=frozenset(declared), searched=found.searched)
+        if len(found.places) > _MOST_USES:
+            impact.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))
+        uses = [use for use in found.places[:_MOST_USES] if (use.path, use.span.start) not in declared]
+        impact.uses = await self._with_containers(uses)
+        tree = await self._callers(path, point, symbol, impact)
+        await self._sort(tree, impact)
+        if symbol.kind == "method":
+            impact.through = await self._through(path, point)
+        return impact
+
+    async def _declared(self, path: Path, point: Point) -> set[tuple[Path, Point]]:
+        if not self._backend.capabilities.get("definitionProvider"):
+            return {(path, point)}
+        places = set(await definition_places(self._backend, path, point))
+        if self._backend.capabilities.get("declarationProvider"):
+            places |= set(await declaration_places(self._backend, path, point))
+            for other in list(places):  # asked at one of the two, a server may return the other
+                places |= set(await definition_places(self._backend, *other))
+        return places or {(path, point)}
+
+    async def _symbol(self, path: Path, point: Point, declared: set[tuple[Path, Point]]) -> Symbol:
+        for file, start in [(path, point), *sorted(declared)]:
+            for one in await self._containers.known(file):
+                if one.place.span.start == start:
+                    return Symbol(one.name, one.kind, one.place)
+        text = await self._backend.open(path)
+        span = text.identifier_at(point)
+        assert span, "a target is on an identifier"
+        return Symbol(text.slice(span), "symbol", Place(path, span, text))
+
+    async def _is_called(self, name: str, path: Path, point: Point) -> bool:
+        """Whether the declaration at `point` is known to have the name `name`."""
+        found = [one for one in await self._containers.known(path) if one.place.span.start == point]
+        return not found or found[0].name == name
+
+    async def _with_containers(self, uses: list[Place]) -> list[Place]:
+        """Each use with the declaration that contains it."""
+        named = []
+        for use in uses:
+            looked = use.container or not await self._may_look(use.path)
+            named.append(use if looked else await self._containers.enclosed(use))
+        return named
+
+    async def _may_look(self, path: Path) -> bool:
+        """Whether the outline of `path` may be requested: if that opens files, only for a few."""
+        if self._backend.adapter.documents.outlines_closed or self._containers.has(path):
+            return True
+        return self._containers.files < _MOST_OPENED
+
+    async def _callers(self, path: Path, point: Point, symbol: Symbol, impact: Impact) -> Tree:
+        def ends(file: Path, name: str) -> bool:
+            return is_test(self._backend.adapter, file, name)
+
+        if not self._backend.capabilities.get("callHierarchyProvider"):
+            text = f"not looked for: callers, and tests that reach it, as {self._backend.name} has no call hierarchy"
+            impact.gaps.append(Gap("not_searched", text, brief="callers and tests not looked for", about=NO_CALLS))
+            return Tree()
+        if symbol.kind in FUNCTIONS:
+            start = symbol.place.path, symbol.place.span.start
+            tree = await call_tree(self._backend, *start, "incoming", self._depth, self._most, ends=ends)
+        else:
+            starts = await self._users(impact)
+            tree = await callers_of(self._backend, starts, self._depth, self._most, ends=ends)
+        if tree.left_out:
+            impact.gaps.append(Gap("capped", f"capped at {self._most:,} functions that reach it"))
+        if tree.unfollowed:
+            text = f"callers of {tree.unfollowed:,} functions not searched for in time; pass a smaller depth"
+            impact.gaps.append(Gap("capped", text))
+        impact.gaps += [*tree.gaps, *dropped_gap("caller", tree.dropped)]
+        return tree
+
+    async def _users(self, impact: Impact) -> list[tuple[Path, Point]]:
+        """The functions and variables that contain the uses."""
+        users: dict[tuple[Path, Point], None] = {}
+        unknown: set[Path] = set()
+        for use in impact.uses:
+            if not await self._may_look(use.path):
+                unknown.add(use.path)
+                continue
+            around = await self._containers.around(use.path, use.span.start)
+            if around and around.kind in FUNCTIONS:
+                users[around.place.path, around.place.span.start] = None
+        if unknown:
+            text = f"functions that use it not searched for in {len(unknown)} more files"
+            impact.gaps.append(Gap("not_searched", text, tuple(sorted(unknown))))
+        return list(users)
+
+    async def _sort(self, tree: Tree, impact: Impact) -> None:
+        adapter = self._backend.adapter
+        seen: set[tuple[Path, Point]] = {(impact.symbol.place.path, impact.symbol.place.span.start)}
+        level: list[tuple[Node, tuple[str, ...]]] = [
+            (node, ()) for node in (tree.found if impact.symbol.kind in FUNCTIONS else tree.roots)
+        ]
+        while level:
+            beyond: list[tuple[Node, tuple[str, ...]]] = []
+            for node, way in level:
+                place = node.symbol.place
+                symbol = await self._named.symbol(node.symbol)
+                beyond += [(child, (symbol.name, *way)) for child in node.children]
+                if (place.path, place.span.start) in seen:
+                    continue
+                seen.add((place.path, place.span.start))
+                if is_test(adapter, place.path, last_word(node.symbol.name)):
+                    impact.tests.append(Reached(symbol, way))
+                else:
+                    impact.functions.append(Reached(symbol, way))
+            level = beyond
+        impact.exported = [
+            one.symbol
+            for one in impact.functions
+            if is_exported(adapter, one.symbol)
+            and not (adapter.tests.file_pattern and re.search(adapter.tests.file_pattern, one.symbol.place.path.name))
+        ]
+
+    async def _through(self, path: Path, point: Point) -> list[Symbol]:
+        """The methods through which this one may be called."""
+        try:
+            with dispensable():
+                found = await implementations(self._backend, path, point, below=False)
+        except NO_ANSWER as error:
+            note(path, error)
+            return []
+        return [one.symbol for one in found.above]

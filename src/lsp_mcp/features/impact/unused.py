@@ -1,0 +1,201 @@
+"""Unused declarations in some files: those without references except their own."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError, SilentError
+from lsp_mcp.evidence.occurrences import Claim
+from lsp_mcp.evidence.word_check import WordCheck
+from lsp_mcp.features.impact.impact import is_exported, is_test
+from lsp_mcp.features.types.implementations import implementations
+from lsp_mcp.gaps import hiding
+from lsp_mcp.requests.containers import TYPES, Container, Containers
+from lsp_mcp.requests.places import Place, last_word
+from lsp_mcp.requests.references import references
+from lsp_mcp.requests.refusals import note
+from lsp_mcp.requests.scope import declaration_places, definition_places
+from lsp_mcp.text import Point
+from lsp_mcp.waiting import dispensable, phase, within
+
+_AT_ONCE = 8  # symbols asked about
+_SHARE = 0.8  # of the rest of the call's time for asking; what is known by then is the answer
+_MOST_DECLARED = 3  # places beyond which a symbol is certainly used: it has fewer other declarations
+_JUDGED = frozenset({"function", "method", "variable", "constant", "type_alias"}) | TYPES
+
+
+class Unused(Struct):
+    """`unused` symbols have no use, `in_headers` neither, but other code may use those, which a header declares;
+    `by_tests` only uses in tests. All are in the order of the files.
+
+    `checked` is the number of symbols checked, `left_out` the number of others, and for `late` ones there was no time;
+    `exported` ones may be used by other code, and `implicit` ones by the language itself: neither is judged. The server
+    gave no answer about `unanswered` ones, refused one about `refused` ones, by its reason, and `doubted` ones may be
+    used in the files `doubts`. `unread` files have no outline.
+    """
+
+    unused: list[Container] = field(default_factory=list)
+    in_headers: list[Container] = field(default_factory=list)
+    by_tests: list[Container] = field(default_factory=list)
+    checked: int = 0
+    left_out: int = 0
+    late: int = 0
+    exported: int = 0
+    implicit: int = 0
+    unanswered: list[Container] = field(default_factory=list)
+    refused: dict[str, list[Container]] = field(default_factory=dict)
+    doubted: list[Container] = field(default_factory=list)
+    doubts: set[Path] = field(default_factory=set)
+    unread: list[Path] = field(default_factory=list)
+
+
+class _Verdict(Struct, frozen=True):
+    """The `uses` of a symbol outside itself, as far as is known: it may have others in the files `doubts`.
+
+    `is_implicit`: a caller of an interface may mean it.
+    """
+
+    uses: list[Place]
+    is_implicit: bool = False
+    is_in_header: bool = False
+    doubts: frozenset[Path] = frozenset()
+
+
+async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path], most: int) -> Unused:
+    """The unused declarations in `files`, of which `most` are asked about; unused ones are compared with the text.
+
+    Raises:
+        RefusedError, UnavailableError: see `Backend.request`.
+    """
+    result = Unused()
+    containers = Containers(backend)
+    candidates: list[Container] = []
+    for number, path in enumerate(files):
+        with phase(lambda number=number: f"outline {number} of {len(files)} files"):  # type: ignore[misc]
+            declared = await containers.known(path)
+        if not declared:
+            result.unread.append(path)
+        candidates += _candidates(backend, declared, result)
+    result.left_out = max(0, len(candidates) - most)
+    checked = candidates[:most]
+    done = 0
+    room = asyncio.Semaphore(_AT_ONCE)
+
+    async def verdict(one: Container) -> _Verdict | RefusedError | SilentError:
+        nonlocal done
+        async with room:
+            try:
+                with dispensable():
+                    return await _verdict(backend, word_check, one)
+            except (RefusedError, SilentError) as error:
+                note(one.place.path, error)
+                return error
+            finally:
+                done += 1
+
+    tasks: list[asyncio.Task[_Verdict | RefusedError | SilentError]] = []
+    with phase(lambda: f"{done} of {len(checked)} symbols asked about"), suppress(TimeoutError):
+        async with asyncio.timeout(_SHARE * within(math.inf)), asyncio.TaskGroup() as group:
+            tasks += [group.create_task(verdict(one)) for one in checked]
+    tests = backend.adapter.tests.file_pattern
+    for one, task in zip(checked, tasks, strict=True):
+        if task.cancelled():
+            result.late += 1
+            continue
+        found = task.result()
+        if isinstance(found, SilentError):
+            result.unanswered.append(one)
+        elif isinstance(found, RefusedError):
+            result.refused.setdefault(_reason(backend, found), []).append(one)
+        elif found.doubts:
+            result.doubted.append(one)
+            result.doubts.update(found.doubts)
+        elif found.is_implicit:
+            result.implicit += 1
+        elif not found.uses:
+            (result.in_headers if found.is_in_header else result.unused).append(one)
+        elif _only_in(tests, found.uses) and not _only_in(tests, [one.place]):
+            result.by_tests.append(one)
+    refused = sum(map(len, result.refused.values()))
+    result.checked = len(checked) - result.late - len(result.unanswered) - refused - len(result.doubted)
+    return result
+
+
+def _reason(backend: Backend, refusal: RefusedError) -> str:
+    """Why the server answers nothing about a symbol, the same for all in files that the build excludes."""
+    projects = backend.adapter.projects
+    if projects and projects.left_out_refusal and re.search(projects.left_out_refusal, str(refusal)):
+        return "their file is not in this build"
+    return f"{backend.name} refuses: {refusal}"
+
+
+def _candidates(backend: Backend, declared: Sequence[Container], result: Unused) -> list[Container]:
+    adapter = backend.adapter
+    implicit = adapter.tests.implicit_pattern
+    found = []
+    for one in declared:
+        name = last_word(one.name)
+        if one.kind not in _JUDGED or is_test(adapter, one.place.path, name):
+            continue
+        if is_exported(adapter, one):
+            result.exported += 1
+        elif implicit and re.search(implicit, one.place.text.line(one.place.span.start.line)):
+            result.implicit += 1
+        else:
+            found.append(one)
+    return found
+
+
+def _only_in(pattern: str, places: Sequence[Place]) -> bool:
+    return bool(pattern) and all(re.search(pattern, place.path.name) for place in places)
+
+
+async def _verdict(backend: Backend, word_check: WordCheck, one: Container) -> _Verdict:
+    path, start = one.place.path, one.place.span.start
+    found = await references(backend, path, start)
+    elsewhere = _elsewhere(one, found.places)
+    declared = await _declared(backend, one) if len(elsewhere) <= _MOST_DECLARED else []
+    uses = [use for use in elsewhere if (use.path, use.span.start) not in declared]
+    if not uses and (name := last_word(one.name)).isidentifier():
+        claim = Claim(name, (path, start), {*found.sites, *declared}, searched=found.searched)
+        text = await word_check.check(claim, backend.check_seconds)
+        uses = _elsewhere(one, text.missing)
+        if not uses and (doubts := {file for gap in hiding(text.gaps) for file in gap.files}):
+            return _Verdict([], doubts=frozenset(doubts))
+    if uses or one.kind != "method":
+        return _Verdict(uses, is_in_header=_is_in_header(backend, declared))
+    try:
+        above = await implementations(backend, path, start, below=False)
+    except RefusedError as error:
+        if error.code:
+            raise
+        return _Verdict(uses)  # nothing can be asked about it
+    return _Verdict(uses, is_implicit=bool(above.above), is_in_header=_is_in_header(backend, declared))
+
+
+def _elsewhere(one: Container, places: Sequence[Place]) -> list[Place]:
+    """Those of `places` that are not in `one` itself."""
+    own = one.place.path
+    return [place for place in places if place.path != own or not one.holds(place.span.start)]
+
+
+async def _declared(backend: Backend, one: Container) -> list[tuple[Path, Point]]:
+    """The other declarations of `one`, in languages that have them: a server lists those like uses."""
+    if backend.adapter.compilation is None:
+        return []
+    at = one.place.path, one.place.span.start
+    return [*await declaration_places(backend, *at), *await definition_places(backend, *at)]
+
+
+def _is_in_header(backend: Backend, declared: Sequence[tuple[Path, Point]]) -> bool:
+    """Whether one of the files of `declared` is only included."""
+    compilation = backend.adapter.compilation
+    return compilation is not None and not all(compilation.compiles(path) for path, _ in declared)

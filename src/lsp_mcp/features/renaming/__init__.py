@@ -1,0 +1,1 @@
+"""Renames, tried and examined before they are written."""

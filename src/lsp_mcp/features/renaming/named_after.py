@@ -1,0 +1,150 @@
+"""Effects of a rename on code bound to a symbol only by its name: `named_after`, `known_by_name`.
+
+Go's `ExampleBuffer_Write` must match `Buffer.Write`; a type with `String() string` is printed by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from lsp_mcp.adapters import Rename, Tests
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.edits.plan import EditPlan, FileChange
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.prose import first_few
+from lsp_mcp.requests.document_symbol import document_symbols
+from lsp_mcp.requests.places import Locator, Place, position_params
+from lsp_mcp.requests.promoted import promoters
+from lsp_mcp.requests.refusals import note
+from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.requests.symbols import Symbol
+from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
+from lsp_mcp.text import Point
+
+_MOST_TYPES = 100  # of one name
+
+
+class Renamed(Struct, frozen=True):
+    """A symbol to rename; `owner` is the name of its type, empty at the top level of a file."""
+
+    symbol: Symbol
+    name: str
+    owner: str
+
+
+class Follower(Struct, frozen=True):
+    """A symbol at `place` to rename along, to `new_name`; empty if that name is impossible."""
+
+    place: Place
+    new_name: str
+
+    def position(self, backend: Backend) -> Json:
+        """The place to ask a server about."""
+        return position_params(self.place.path, self.place.text, self.place.span.start, backend.encoding)
+
+
+async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed | None:
+    """The symbol at `point`, if an outline of the workspace has it and the server's renames need completing."""
+    if not backend.adapter.rename.followers and not backend.adapter.rename.known_by_name:
+        return None
+    try:
+        places = await definition_places(backend, path, point)
+        if len(places) != 1 or not places[0][0].is_relative_to(backend.root):
+            return None
+        file, start = places[0]
+        outline = await document_symbols(backend, file)
+    except RefusedError as error:
+        note(path, error)
+        return None
+    return next(_at(backend, outline, {start}), None)
+
+
+async def renamed_along(backend: Backend, renamed: Renamed, plan: EditPlan) -> list[Renamed]:
+    """The members of other types that `plan` renames with the member `renamed`: what implements it, or the reverse."""
+    found: list[Renamed] = []
+    for step in plan.steps:
+        if isinstance(step, FileChange):
+            starts = {change.span.start for change in step.changes if change.old_text == renamed.name}
+            try:
+                outline = await document_symbols(backend, step.path, opened=False)
+            except (RefusedError, PathError) as error:
+                note(step.path, error)
+                continue
+            found += [
+                one for one in _at(backend, outline, starts) if one.owner and one.symbol.place != renamed.symbol.place
+            ]
+    return found
+
+
+async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list[Follower]:
+    """Symbols named after a symbol, and their names when it becomes `new_name`.
+
+    Raises:
+        RefusedError, UnavailableError: see `Backend.request`.
+    """
+    found: dict[Path, list[Follower]] = {}
+    for rule in backend.adapter.rename.followers:
+        if ("(?P<owner>" in rule.pattern) != bool(renamed.owner):
+            continue
+        old, new = (re.compile(_filled(rule.pattern, name)) for name in (renamed.name, new_name))
+        locator = Locator(backend)
+        query = rule.query.replace("{name}", renamed.name)
+        for item in await backend.request("workspace/symbol", {"query": query}) or []:
+            word = str(item["name"]).rpartition(".")[2]
+            if not (match := old.fullmatch(word)) or not (place := await locator.place(item["location"], word)):
+                continue
+            if not await _is_about(backend, renamed, place.path.parent, match.groupdict().get("owner", "")):
+                continue
+            wanted = word[: match.start("name")] + new_name + word[match.end("name") :]
+            found.setdefault(place.path, []).append(Follower(place, wanted if new.fullmatch(wanted) else ""))
+    return [follower for path in sorted(found) for follower in sorted(found[path], key=lambda one: one.place.span)]
+
+
+async def _is_about(backend: Backend, renamed: Renamed, folder: Path, owner: str) -> bool:
+    """Whether `renamed` is what is called so in `folder`, as a member of its type `owner` if that is not ""."""
+    home = renamed.symbol.place.path.parent
+    if owner == renamed.owner:
+        return folder == home
+    types = (await workspace_symbols(backend, owner, _MOST_TYPES)).symbols
+    places = [one.place for one in types if is_named(one.name, owner) and one.place.path.parent == folder]
+    found = await promoters(backend, places, renamed.name)
+    return any(one.owner == renamed.owner and one.may_be_in(home) for one in found)
+
+
+def known_by_name(rules: Rename, renamed: Sequence[Renamed]) -> str:
+    """What is lost since code outside the workspace knows the members `renamed` by their name; empty if nothing."""
+    lost = [(one, rules.known_by_name.get(f"{one.name} {one.symbol.detail}", "")) for one in renamed if one.owner]
+    said = [f"{one.owner} is not a {what} without {one.name}" for one, what in lost if what]
+    return first_few(said)
+
+
+def no_longer_run(tests: Tests, renamed: Renamed, new_name: str) -> bool:
+    """Whether `renamed` is a test by its name, and is none when it is called `new_name`."""
+    if renamed.owner or not re.search(tests.file_pattern, renamed.symbol.place.path.name):
+        return False
+    was, becomes = (re.search(tests.function_pattern, name) for name in (renamed.name, new_name))
+    return bool(was and not becomes)
+
+
+def _at(backend: Backend, outline: tuple[Symbol, ...], starts: Collection[Point]) -> Iterator[Renamed]:
+    """The symbols of `outline` whose names begin at `starts`."""
+    member = re.compile(backend.adapter.symbols.member_pattern or "(?!)")
+    for symbol, owner in _with_owner(outline):
+        if symbol.place.span.start in starts:
+            named = member.match(symbol.name)
+            own = named["owner"] if named else owner.name if owner else ""
+            yield Renamed(symbol, symbol.place.text.slice(symbol.place.span), own)
+
+
+def _filled(pattern: str, name: str) -> str:
+    return pattern.replace("{name}", re.escape(name))
+
+
+def _with_owner(symbols: tuple[Symbol, ...], owner: Symbol | None = None) -> Iterator[tuple[Symbol, Symbol | None]]:
+    for symbol in symbols:
+        yield symbol, owner
+        yield from _with_owner(symbol.children, symbol)

@@ -1,0 +1,239 @@
+"""textDocument/prepareRename and textDocument/rename: a rename as an `EditPlan` (LSP 3.17)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
+from lsp_mcp.edits.rewriting import by_word
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.features.renaming.named_after import (
+    Renamed,
+    known_by_name,
+    named_after,
+    no_longer_run,
+    renamed_along,
+    renamed_symbol,
+)
+from lsp_mcp.features.renaming.shared_calls import Home, home_of, scope_of, shared_calls
+from lsp_mcp.features.types.aliased_bases import without_aliased_bases
+from lsp_mcp.features.types.outdated_relations import mistrust_related
+from lsp_mcp.features.types.overrides import Overrides, overrides
+from lsp_mcp.gaps import Gap, news
+from lsp_mcp.prose import count
+from lsp_mcp.requests.edit_plans import plan_of
+from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
+from lsp_mcp.requests.places import Place, position_params
+from lsp_mcp.requests.references import references
+from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
+from lsp_mcp.text import Span, Text
+from lsp_mcp.waiting import within
+
+_MOST_NAMES = 10_000  # searched for clashes
+_SHARE = 0.5  # of a call's remaining time for these: the rest is for the comparison with the text
+
+
+class Doubt(Struct, frozen=True):
+    """A place that a rename may get wrong, and how: `place` …"""
+
+    place: Place
+    what: str
+    by: str = ""  # the word used there for the symbol
+
+    @property
+    def site(self) -> Site:
+        """Where it begins."""
+        return self.place.path, self.place.span.start
+
+
+class Renaming(Struct, frozen=True):
+    """The changes of a rename, and the doubts that its caller should see first."""
+
+    plan: EditPlan
+    doubts: tuple[Doubt, ...] = ()
+    searched: frozenset[Path] = frozenset()  # files excluded from the build that were searched in their own builds
+    notice: Gap | None = None  # lost with the old name
+    family: Overrides = Overrides()  # methods that must keep sharing its name
+
+    def joined_by(self, places: Iterable[Place], new_name: str, by_macros: Collection[Site] = ()) -> Renaming:
+        """The same with `new_name` at `places`, which the plan does not touch.
+
+        If these are in definitions of macros, the uses `by_macros` are renamed with them.
+        """
+        by_file: dict[Path, list[Place]] = {}
+        for place in places:
+            by_file.setdefault(place.path, []).append(place)
+        steps: list[Step] = []
+        for step in self.plan.steps:
+            more = by_file.pop(step.path, []) if isinstance(step, FileChange) else []
+            steps.append(_extended(step, more, new_name) if isinstance(step, FileChange) and more else step)
+        new = [_extended(FileChange(p, m[0].text, "", ()), m, new_name) for p, m in sorted(by_file.items())]
+        # A server's edit may also rename a file: until then it has its old name.
+        doubts = tuple(one for one in self.doubts if not one.by or one.site not in by_macros)
+        return replace(self, plan=replace(self.plan, steps=tuple(in_order((*new, *steps)))), doubts=doubts)
+
+    @property
+    def family_sites(self) -> frozenset[Site]:
+        """The declarations and definitions of all methods of its family."""
+        methods = (*self.family.above, *self.family.below)
+        return frozenset((one.place.path, one.place.span.start) for one in methods)
+
+    @property
+    def sites(self) -> frozenset[Site]:
+        """The places where the plan changes text, and those where the symbol is used under another word."""
+        changes = (step for step in self.plan.steps if isinstance(step, FileChange))
+        changed = {(step.path, change.span.start) for step in changes for change in step.changes}
+        return frozenset(changed | {doubt.site for doubt in self.doubts if doubt.by})
+
+
+def _extended(step: FileChange, places: Iterable[Place], new_name: str) -> FileChange:
+    added = (TextChange(place.span, place.text.slice(place.span), new_name) for place in places)
+    return step.with_changes((*step.changes, *added))
+
+
+async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, *, prepare: bool = True) -> Renaming:
+    """The changes for renaming the symbol at `identifier` of `path` to `new_name`; nothing is written.
+
+    `prepare`: ask the server first whether this can be renamed, if it supports that. An edit that would replace a word
+    other than the old name is left out, with a doubt.
+
+    Raises:
+        RefusedError: the server's reason why it cannot be renamed, or not to that name.
+        EditError: the server's edit cannot be carried out safely.
+        PathError, UnavailableError: see `Backend.open` and `Backend.request`.
+    """
+    text = await backend.open(path)
+    family = await overrides(backend, path, identifier.start)  # first, because it makes the server read more files
+    at = position_params(path, text, identifier.start, backend.encoding)
+    if not isinstance(provider := backend.capabilities.get("renameProvider"), bool | dict):
+        raise RefusedError(f"{backend.name} cannot rename")
+    if prepare and isinstance(provider, dict) and provider.get("prepareProvider"):
+        await _prepare(backend, at, text, identifier)
+    edit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
+    searched = frozenset((await renamed_in_other_builds(backend, path, identifier.start, new_name, edit)).searched)
+    renamed = await renamed_symbol(backend, path, identifier.start)
+    together = [renamed] if renamed else []
+    if renamed and renamed.owner:
+        together += await renamed_along(backend, renamed, await plan_of(backend, [edit]))
+    left_behind = [doubt for one in together for doubt in await _take_along(backend, one, new_name, edit)]
+    plan = await plan_of(backend, [edit])
+    # Some servers replace whole files (python-lsp-server 1.x).
+    plan = replace(plan, steps=tuple(by_word(step) if isinstance(step, FileChange) else step for step in plan.steps))
+    plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
+    changed = {step.path for step in plan.steps if isinstance(step, FileChange)}
+    await mistrust_related(backend, path, identifier.start, changed)
+    if backend.adapter.changes.goes_by_mtime:
+        for stranger in strangers:
+            backend.mistrust(stranger.place.path, text.slice(identifier))
+    strangers += left_behind
+    lost = known_by_name(backend.adapter.rename, together)
+    if not lost and (tests := backend.adapter.tests) and renamed and no_longer_run(tests, renamed, new_name):
+        lost = f"{new_name} is not run as a test, as {renamed.name} was"
+    notice = news("applied", lost) if lost else None
+    if not backend.adapter.rename.check:
+        return Renaming(plan, tuple(strangers), searched, notice, family)
+    missed = await _missed(backend, path, identifier, plan)
+    home = await home_of(backend, path, identifier, text.slice(identifier))
+    shared = await _shared(backend, home, plan, text.slice(identifier))
+    clashes = await _clashes(backend, home, new_name)
+    return Renaming(plan, (*strangers, *missed, *shared, *clashes), searched, notice, family)
+
+
+async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: Json) -> list[Doubt]:
+    """Add to `edit` the renames of symbols named after this one; impossible ones become doubts."""
+    doubts: list[Doubt] = []
+    for follower in await named_after(backend, renamed, new_name):
+        why = f"no such name is possible for {new_name}"
+        if follower.new_name:
+            params = {**follower.position(backend), "newName": follower.new_name}
+            try:
+                add_edits(edit, await backend.request("textDocument/rename", params) or {})
+            except RefusedError as error:
+                why = str(error)
+            else:
+                continue
+        doubts.append(Doubt(follower.place, f"is named after {renamed.name} and would keep its name: {why}"))
+    return doubts
+
+
+def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPlan, list[Doubt]]:
+    """`plan` without changes of other words than `name` into `new_name` (clangd 22 does that to `using B::B;`)."""
+    doubts: list[Doubt] = []
+    steps: list[Step | None] = []
+    for step in plan.steps:
+        wrong: list[TextChange] = []
+        if isinstance(step, FileChange):
+            wrong = [c for c in step.changes if name and c.new_text == new_name and c.old_text not in ("", name)]
+            doubts += [Doubt(Place(step.path, c.span, step.before), f"{c.old_text} left as it is") for c in wrong]
+        steps.append(step.without(wrong) if isinstance(step, FileChange) and wrong else step)
+    return replace(plan, steps=tuple(step for step in steps if step)), doubts
+
+
+async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan) -> list[Doubt]:
+    """The uses that are not renamed: those under another word, such as a macro's, and mistakes.
+
+    Of two words in one line clangd 22 may rename the wrong one; then that one is listed too.
+    """
+    listed = (await references(backend, path, identifier.start)).places
+    uses = (await without_aliased_bases(backend, listed, (path, identifier.start))).places
+    edits = [Place(s.path, c.span, s.before) for s in plan.steps if isinstance(s, FileChange) for c in s.changes]
+    used, edited = ({(place.path, place.span.start) for place in places} for places in (uses, edits))
+    missed = [
+        use for use in uses if (use.path, use.span.start) not in edited and use.text.slice(use.span).isidentifier()
+    ]
+    lines = {(use.path, use.span.start.line) for use in missed}
+    return [
+        *(Doubt(use, f"use by {word} not renamed", word) for use in missed if (word := use.text.slice(use.span))),
+        *(
+            Doubt(edit, "would be renamed, but is not a use of it")
+            for edit in edits
+            if (edit.path, edit.span.start) not in used and (edit.path, edit.span.start.line) in lines
+        ),
+    ]
+
+
+async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str) -> list[Doubt]:
+    """The changes at places that mean an overload, too."""
+    steps = (step for step in plan.steps if isinstance(step, FileChange))
+    changed = [
+        Place(step.path, change.span, step.before)
+        for step in steps
+        for change in step.changes
+        if change.old_text == name
+    ]
+    seconds = within(backend.request_timeout) * _SHARE
+    found = await shared_calls(backend, Definitions(backend), home, changed, changed, seconds)
+    doubts = [Doubt(place, f"may mean another {name}") for place in found.shared]
+    if unknown := found.unknown:
+        more = f", as {count(len(unknown) - 1, 'more place')}" if len(unknown) > 1 else ""
+        doubts.append(Doubt(unknown[0], f"not known whether it means another {name}{more}"))
+    return doubts
+
+
+async def _clashes(backend: Backend, home: Home, new_name: str) -> list[Doubt]:
+    """The symbols that already have the new name in the scope of the renamed symbol."""
+    separator = backend.adapter.symbols.scope_separator
+    others = (await workspace_symbols(backend, new_name, _MOST_NAMES)).symbols if home.scopes else []
+    return [
+        Doubt(symbol.place, f"{symbol.name} is there already")
+        for symbol in others
+        if is_named(symbol.name, new_name) and scope_of(symbol.name, separator) in home.scopes
+    ]
+
+
+async def _prepare(backend: Backend, at: Json, text: Text, identifier: Span) -> None:
+    """Ask whether this can be renamed. Raises RefusedError with the server's reason if not."""
+    prepared = await backend.request("textDocument/prepareRename", at)
+    if prepared is None:
+        raise RefusedError("it sees no symbol of the workspace there")
+    range_ = prepared.get("range") or (prepared if "start" in prepared else None)
+    # A server may offer to change something larger, such as a whole signature, which nobody requested.
+    if range_ and text.range_span(range_, backend.encoding) != identifier:
+        offered = text.slice(text.range_span(range_, backend.encoding))
+        raise RefusedError(f"it would change {offered[:80]!r} instead of that word")

@@ -1,0 +1,1 @@
+"""Types above and below a type, and implementations."""

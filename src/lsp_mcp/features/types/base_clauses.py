@@ -1,0 +1,42 @@
+"""What files say about bases of types, kept until their texts change: `BaseClauses`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from lsp_mcp.adapters import Hierarchy
+from lsp_mcp.backend import Backend
+from lsp_mcp.features.types.class_heads import ClassHeads, Statements, templates_around
+from lsp_mcp.remembered import RememberedOf, kept_in_thread
+from lsp_mcp.text import Text
+from lsp_mcp.words.scopes import blanked
+
+_MOST_KEPT = 100_000  # statements of all files: some 20 MiB
+_KEPT: RememberedOf[Backend, Path, str, Statements] = RememberedOf(_MOST_KEPT)  # the stamp is the text
+
+_AROUND: RememberedOf[Backend, tuple[Path, frozenset[str]], str, frozenset[str]] = RememberedOf(_MOST_KEPT)  # the same
+
+
+class BaseClauses:
+    """Reads the files of one backend."""
+
+    def __init__(self, backend: Backend, rules: Hierarchy) -> None:
+        self._backend = backend
+        self._heads = ClassHeads(rules)
+
+    async def of(self, path: Path, text: Text) -> Statements:
+        """What `text`, that of `path`, says."""
+        language = self._backend.adapter.language_of(path)
+        return await kept_in_thread(
+            _KEPT.of(self._backend), path, text.content, lambda: self._heads.statements(text, language)
+        )
+
+    async def templates_around(self, path: Path, text: Text, names: Collection[str]) -> frozenset[str]:
+        """The words before the `<` that stands open before one of `names` in `text`, that of `path`."""
+        language = self._backend.adapter.language_of(path)
+
+        def around() -> frozenset[str]:
+            return frozenset(templates_around(blanked(text.content, language), names))
+
+        return await kept_in_thread(_AROUND.of(self._backend), (path, frozenset(names)), text.content, around)

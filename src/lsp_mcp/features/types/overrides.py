@@ -1,0 +1,61 @@
+"""Overridden and overriding methods: `overrides`, for a server whose references cover one method at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from msgspec import Struct
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.features.types.implementations import Implementations, implementations
+from lsp_mcp.gaps import Gap
+from lsp_mcp.requests.places import position_params
+from lsp_mcp.requests.refusals import NO_ANSWER, note
+from lsp_mcp.requests.symbols import Symbol
+from lsp_mcp.text import Point
+from lsp_mcp.waiting import dispensable, within
+
+_METHOD = 6  # LSP 3.17, `SymbolKind`
+_SHARE = 0.25  # share of a call's remaining time: each override may be in a file that must be read
+_NOT_IN_TIME = "methods that it overrides, or that override it, were not determined in time; use find_implementations"
+
+
+class Overrides(Struct, frozen=True):
+    """The methods `above`, which a method overrides, and those `below`, which override it, on all levels."""
+
+    above: tuple[Symbol, ...] = ()
+    below: tuple[Symbol, ...] = ()
+    gaps: tuple[Gap, ...] = ()  # why there may be more
+
+
+async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
+    """The overrides of the method at `point`; none for anything else, or if the server's references include them all.
+
+    Raises:
+        PathError, PointError, UnavailableError: see `references`.
+    """
+    if backend.adapter.hierarchy is None or not backend.capabilities.get("callHierarchyProvider"):
+        return Overrides()
+    text = await backend.open(path)
+    at = position_params(path, text, point, backend.encoding)
+    try:
+        with dispensable():
+            items = await backend.request("textDocument/prepareCallHierarchy", at) or []
+        if not any(item["kind"] == _METHOD for item in items):
+            return Overrides()
+        async with asyncio.timeout(within(backend.request_timeout) * _SHARE):
+            found: Implementations = await implementations(backend, path, point)
+    except NO_ANSWER as error:
+        note(path, error)
+        return Overrides()
+    except TimeoutError:
+        return Overrides(gaps=(Gap("not_searched", _NOT_IN_TIME),))
+    gaps = found.gaps
+    if found.unasked:
+        gaps = (*gaps, Gap("capped", f"overrides of {found.unasked:,} methods not asked for"))
+    return Overrides(
+        tuple(one.symbol for one in found.above if one.symbol.kind == "method"),
+        tuple(one.symbol for one in found.below),
+        gaps,
+    )

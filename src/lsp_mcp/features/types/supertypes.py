@@ -1,0 +1,139 @@
+"""typeHierarchy/supertypes, completed from the text: `Supertypes` (LSP 3.17)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from lsp_mcp.adapters import Hierarchy
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.evidence.identity import is_parameter
+from lsp_mcp.features.types.base_clauses import BaseClauses
+from lsp_mcp.gaps import Gap
+from lsp_mcp.requests.places import position_params, text_or_none
+from lsp_mcp.requests.refusals import NO_ANSWER, note
+from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.text import Point, PositionEncoding, Text
+from lsp_mcp.uris import uri_path
+from lsp_mcp.waiting import dispensable
+
+
+class Supertypes:
+    """Asks one backend for the types directly above a type, for one answer.
+
+    clangd 22 lists only bases that its index has, which instances of templates are not: of `struct Names : Set<int>` it
+    lists none. The item of the type has the identifiers of all bases but those that depend on a template's parameters,
+    and the server knows the one at each place where the text names a base. `unresolved` are the types with bases that
+    are not found there either.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._rules = rules = backend.adapter.hierarchy
+        self._clauses = BaseClauses(backend, rules) if rules and rules.bases_field else None
+        self.unresolved: dict[object, tuple[str, Path]] = {}  # by identity: the type's name, and its file
+
+    async def of(self, item: Json) -> list[Json]:
+        """The items of the types directly above that of `item`. Raises the errors of `Backend.request`."""
+        known: list[Json] = await self._backend.request("typeHierarchy/supertypes", {"item": item}) or []
+        if not self._clauses:
+            return known
+        parents = self._parents(item)
+        bases = await self._bases(item, self._clauses)
+        depends = len(bases) > len(parents)
+        if not depends and not set(parents) - {self.identity(one) for one in known}:
+            return known
+        named, unknown = await self._named(uri_path(item["uri"]), bases)
+        found = {self.identity(one): one for one in (*known, *named)}
+        missing = set(parents).difference(found)
+        # In an instance, the text names the bases of the template.
+        if (missing and len(named) != len(parents)) or (depends and unknown):
+            self.unresolved[self.identity(item)] = str(item["name"]), uri_path(item["uri"])
+        if missing:
+            return list(found.values())
+        above = {parent: found[parent] for parent in parents}
+        return list((above | {self.identity(one): one for one in named} if depends else above).values())
+
+    def identity(self, item: Json) -> object:
+        """The identity of the symbol of `item`: the same at each of its declarations."""
+        known = symbol_id(self._rules, item)
+        return item_place(item) if known is None else known
+
+    def gaps(self, of: Collection[object] | None = None) -> list[Gap]:
+        """The gaps of the supertypes found: of these types, by their identities, or of all."""
+        return [
+            Gap(
+                "not_searched",
+                f"some bases of {name} ({path.name}): {self._backend.name} has no item for them",
+                (path,),
+            )
+            for identity, (name, path) in sorted(self.unresolved.items(), key=lambda known: known[1])
+            if of is None or identity in of
+        ]
+
+    def _parents(self, item: Json) -> list[object]:
+        """The identities of the bases of `item`, as far as the item tells."""
+        data = item.get("data")
+        if not self._rules or not isinstance(data, dict):
+            return []
+        return list(dict.fromkeys(one[self._rules.id_field] for one in data.get(self._rules.bases_field) or ()))
+
+    async def _bases(self, item: Json, clauses: BaseClauses) -> list[Point]:
+        """Where the text of the type names its bases, in their order; none if its file cannot be read."""
+        path = uri_path(item["uri"])
+        if not (text := await text_or_none(self._backend, path)):
+            return []
+        head = text.position_point(item["selectionRange"]["start"], self._backend.encoding)
+        return [base.at for base in (await clauses.of(path, text)).bases.get(head, [])]
+
+    async def _named(self, path: Path, bases: list[Point]) -> tuple[list[Json], bool]:
+        """The items of the types at `bases` of `path`, and whether one of these has none."""
+        backend = self._backend
+        found: dict[object, Json] = {}
+        unknown = False
+        try:
+            with dispensable():
+                text = await backend.open(path)
+                for base in bases:
+                    at = position_params(path, text, base, backend.encoding)
+                    items = await backend.request("textDocument/prepareTypeHierarchy", at) or []
+                    # Of a base that it cannot resolve, clangd 22 may give the type around it.
+                    items = [one for one in items if not _encloses(one, path, text, base, backend.encoding)]
+                    found |= {self.identity(one): one for one in items if self.identity(one) not in found}
+                    unknown = unknown or not (items or await self._is_parameter(path, text, base))
+        except NO_ANSWER as error:
+            note(path, error)
+        return list(found.values()), unknown
+
+    async def _is_parameter(self, path: Path, text: Text, base: Point) -> bool:
+        """Whether the word at `base` is a parameter of a template itself, not a member of one."""
+        declared = await definition_places(self._backend, path, base)
+        words = {_word(await self._backend.text(file), point) for file, point in declared}
+        return words == {_word(text, base)} and all([await is_parameter(self._backend, site) for site in declared])
+
+
+def _word(text: Text, point: Point) -> str:
+    word = text.identifier_at(point)
+    return text.slice(word) if word else ""
+
+
+def _encloses(item: Json, path: Path, text: Text, point: Point, encoding: PositionEncoding) -> bool:
+    span = text.range_span(item["range"], encoding) if uri_path(item["uri"]) == path else None
+    return span is not None and span.start <= point < span.end
+
+
+def symbol_id(rules: Hierarchy | None, item: Json) -> object | None:
+    """The server's own identifier for the symbol of a hierarchy's `item`, the same in every file; None if unknown."""
+    data = item.get("data")
+    return data.get(rules.id_field) if rules and isinstance(data, dict) else None
+
+
+def item_place(item: Json) -> tuple[Path, int, int]:
+    """The position of the name of `item`, in the server's numbers."""
+    start = item["selectionRange"]["start"]
+    return uri_path(item["uri"]), start["line"], start["character"]
+
+
+def is_instance(item: Json) -> bool:
+    """Whether `item` is an instance of a template, which has the place of the template and another identity."""
+    return "<" in str(item["name"])

@@ -1,0 +1,88 @@
+"""Questions whose answer describes one state of the workspace: `answer`, and `settled` below it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from lsp_mcp.backend import Backend, Report, Scope
+from lsp_mcp.errors import CallerError, OutdatedEditError, RefusedError
+from lsp_mcp.gaps import Gap
+from lsp_mcp.requests.refusals import gaps_of, noting, without_told
+
+Value = TypeVar("Value")
+_TRIES = 4  # a workspace that changes this often is being generated or checked out right now
+_CHANGING = Gap("changing", "files kept changing while this was asked; ask again when they have settled")
+
+
+class Answered(Struct, Generic[Value], frozen=True):
+    """An answer and its gaps, both for one state of the workspace."""
+
+    value: Value
+    gaps: tuple[Gap, ...] = ()
+
+
+async def answer(
+    backend: Backend,
+    ask: Callable[[], Awaitable[Value]],
+    scope: Callable[[Value], Scope],
+    *,
+    report: Report | None,
+    text_only: bool = False,
+    to_check: bool = False,
+) -> Answered[Value]:
+    """The answer of `ask` and its gaps, given the `scope` that it depends on.
+
+    With `report`, which receives progress, waits for the backend to be ready. `text_only` and `to_check`: see
+    `Backend.sync`.
+
+    Raises:
+        UnavailableError: the backend is missing, or dies while it starts.
+        LspMcpError: any error of `ask`.
+    """
+    if report:
+        await backend.ready(report)
+    return await settled(backend, ask, lambda value: backend.gaps(scope(value)), text_only=text_only, to_check=to_check)
+
+
+async def settled(
+    backend: Backend,
+    ask: Callable[[], Awaitable[Value]],
+    gaps: Callable[[Value], Awaitable[Sequence[Gap]]] | None = None,
+    *,
+    text_only: bool = False,
+    to_check: bool = False,
+) -> Answered[Value]:
+    """The answer of `ask` and its `gaps`, repeated while files change during the question; with a gap if they never
+    stop.
+
+    The question is also repeated if the server edited a text of which it has since received another version, as after a
+    restart.
+
+    Everything that `ask` and `gaps` read, the server's answer and the texts around it, belongs to one state of the
+    disk; so does an error that they raise. Files that the server refused to answer about are a gap.
+    """
+    sync = partial(backend.sync, text_only=text_only, to_check=to_check)
+    before = await sync()
+    for last in (*[False] * (_TRIES - 1), True):
+        failed: CallerError | RefusedError | OutdatedEditError | None = None
+        try:
+            with noting() as noted:
+                value = await ask()
+            found = tuple(await gaps(value)) if gaps else ()
+            found = (*without_told(gaps_of(backend, noted), found), *found)
+        except (CallerError, RefusedError, OutdatedEditError) as error:
+            if last:
+                raise
+            failed = error
+        after = await sync()
+        if after == before:
+            if failed is None:
+                return Answered(value, found)
+            if not (isinstance(failed, OutdatedEditError) or (isinstance(failed, RefusedError) and failed.asks_again)):
+                raise failed
+        before = after
+    return Answered(value, (_CHANGING, *found))

@@ -1,0 +1,173 @@
+"""textDocument/documentSymbol: the declaration that contains a place, with its full name (LSP 3.17)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.requests.document_symbol import outline_stamp, own_span
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.refusals import NO_ANSWER, note
+from lsp_mcp.requests.symbols import FUNCTIONS, SCOPES, kind_name
+from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.uris import path_uri
+from lsp_mcp.waiting import dispensable
+
+# A member is used through its type; a declaration inside one of these is named after it.
+TYPES = frozenset({"class", "struct", "interface", "enum", "type", "object"})
+_NOT_AROUND = frozenset({"field", "property", "enum_member", *SCOPES})
+_MOST_KEPT = 20_000  # declarations of outlined files; one takes about 500 bytes
+
+
+class Container(Struct, frozen=True):
+    """A declaration in a file: its full name, the place of the name, and its extent."""
+
+    name: str
+    kind: str
+    place: Place
+    extent: Span
+    owner: str = ""  # the full name of its type
+
+    def holds(self, point: Point) -> bool:
+        """Whether it contains `point`."""
+        return self.extent.start <= point < self.extent.end
+
+    def meets(self, span: Span) -> bool:
+        """Whether it overlaps `span`."""
+        return self.extent.start <= span.end and span.start < self.extent.end
+
+
+class _Outline(Struct, frozen=True):
+    """All declarations of a file, and those that can be `around` a place, in the order in which they start."""
+
+    all: list[Container]
+    around: list[Container]
+    starts: list[Point]  # of those
+
+    def around_point(self, point: Point) -> Container | None:
+        """The innermost of those that contain `point`: it starts last."""
+        before = range(bisect_right(self.starts, point) - 1, -1, -1)
+        return next((self.around[number] for number in before if self.around[number].holds(point)), None)
+
+
+def _outline(declared: list[Container]) -> _Outline:
+    around = sorted((one for one in declared if one.kind not in _NOT_AROUND), key=lambda one: one.extent.start)
+    return _Outline(declared, around, [one.extent.start for one in around])
+
+
+async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
+    """`places` with their containers, as far as the server outlines files that are not open.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    if not backend.adapter.documents.outlines_closed:
+        return list(places)
+    containers = Containers(backend)
+    return [await containers.enclosed(place) for place in places]
+
+
+_OUTLINES: RememberedOf[Backend, Path, tuple[str, int], _Outline] = RememberedOf(_MOST_KEPT)
+
+
+class Containers:
+    """The declarations in the files of one answer of `backend`; a file is asked about again after a change."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._files: dict[Path, _Outline] = {}
+        self._kept = _OUTLINES.of(backend)
+
+    async def of(self, path: Path) -> list[Container]:
+        """All declarations in `path`, each before the ones inside it.
+
+        Raises:
+            PathError: the file cannot be read, or is in no language of this server.
+            RefusedError, UnavailableError: see `Backend.request`.
+        """
+        return (await self._outline(path)).all
+
+    async def _outline(self, path: Path) -> _Outline:
+        if path not in self._files:
+            text = await self._text(path)
+            stamp = outline_stamp(self._backend, text)
+            found = self._kept.get(path, stamp)
+            if found is None:
+                items = await self._backend.request(
+                    "textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}}
+                )
+                found = _outline([one for item in items or [] for one in self._read(item, path, text, "", "")])
+                if stamp == outline_stamp(self._backend, text):
+                    self._kept.put(path, stamp, found, len(found.all) + 1)
+            self._files[path] = found
+        return self._files[path]
+
+    def has(self, path: Path) -> bool:
+        """Whether `path` was asked about."""
+        return path in self._files
+
+    @property
+    def files(self) -> int:
+        """How many files were asked about."""
+        return len(self._files)
+
+    async def around(self, path: Path, point: Point) -> Container | None:
+        """The innermost declaration that contains `point`: a function, type or variable; not a field or scope."""
+        return (await self._known(path)).around_point(point)
+
+    async def enclosed(self, place: Place) -> Place:
+        """`place` with its container, unless it has one or is the container's name; nothing if its text has changed."""
+        found = None if place.container else await self.around(place.path, place.span.start)
+        if found is None or found.place.span.start == place.span.start or found.place.text != place.text:
+            return place
+        return place._replace(container=found.name, around=found.extent)
+
+    async def at(self, place: Place) -> Container | None:
+        """The declaration whose name is at `place`."""
+        return next((one for one in await self.known(place.path) if one.place.span.start == place.span.start), None)
+
+    async def known(self, path: Path) -> list[Container]:
+        """As `of`; nothing for a file without an outline, such as one that a build generates."""
+        return (await self._known(path)).all
+
+    async def _known(self, path: Path) -> _Outline:
+        try:
+            with dispensable():
+                return await self._outline(path)
+        except NO_ANSWER as error:
+            note(path, error)
+            self._files[path] = _outline([])
+            return self._files[path]
+
+    async def _text(self, path: Path) -> Text:
+        if self._backend.adapter.documents.outlines_closed:
+            return await self._backend.text(path)
+        return await self._backend.open(path)
+
+    def _read(self, item: Json, path: Path, text: Text, scope: str, owner: str) -> Iterator[Container]:
+        adapter, encoding = self._backend.adapter, self._backend.encoding
+        kind, own = kind_name(item["kind"], adapter), str(item["name"])
+        extent = text.range_span(item.get("range") or item["location"]["range"], encoding)
+        member = re.match(adapter.symbols.member_pattern, own) if adapter.symbols.member_pattern else None
+        separator = adapter.symbols.scope_separator or "."
+        if "location" in item:  # of a flat outline
+            scope = str(item.get("containerName") or "")
+        name = f"{scope}{separator}{own}" if scope else own
+        place = Place(path, own_span(item, own, text, encoding), text)
+        yield Container(name, kind, place, extent, member["owner"] if member else owner)
+        is_scope = kind in TYPES or (kind in SCOPES and adapter.symbols.scope_separator)
+        inner = name if is_scope else scope if kind == "macro" else ""
+        for child in item.get("children") or ():
+            yield from self._read(child, path, text, inner, inner if kind in TYPES else owner)
+
+
+async def function_around(containers: Containers, place: Place) -> Span | None:
+    """The innermost function that contains `place`."""
+    found = [one for one in await containers.known(place.path) if one.kind in FUNCTIONS and one.holds(place.span.start)]
+    return found[-1].extent if found else None

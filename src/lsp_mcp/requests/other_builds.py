@@ -1,0 +1,256 @@
+"""Uses and edits in files excluded from the server's build, as seen in the builds of those files.
+
+A server may load such a file for its own system once it is open (gopls makes a view for its GOOS and GOARCH). Its
+symbol is the same to a reader if they share a place: `lock` of `lock_windows.go` and of `lock_unix.go` are two
+functions with the same calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from lsp_mcp.backend import Backend, Json, Use
+from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.requests.document_symbol import document_symbols
+from lsp_mcp.requests.places import position_params
+from lsp_mcp.requests.scope import definition_places, outside_use
+from lsp_mcp.requests.symbols import flat
+from lsp_mcp.text import Point
+from lsp_mcp.uris import uri_path
+
+_MOST_FILES = 12  # opened per question: each system may cost the server a load of the workspace
+_MOST_ASKED = 20  # occurrences of the word per file; asking about one explains all of that symbol
+_SECONDS = 20.0  # then searching stops; a repeated question is faster, since the server keeps what it loaded
+
+_MOST_KEPT = 2_000  # places in other builds
+
+_Key = tuple[Path, int, int]  # a place by file and LSP position
+
+
+class OtherBuilds(Struct):
+    """What other builds know about a symbol: `locations` of its uses, and positions of it, one for each different use.
+
+    `searched` are excluded files that need no further search: each `name` in their code is a place of the symbol, or
+    known to mean another.
+    """
+
+    locations: list[Json] = field(default_factory=list)
+    positions: list[Json] = field(default_factory=list)
+    searched: set[Path] = field(default_factory=set)
+
+
+_Stamp = tuple[int, frozenset[_Key]]
+_FOUND: RememberedOf[Backend, tuple[Path, Point], _Stamp, OtherBuilds] = RememberedOf(_MOST_KEPT)
+
+
+async def uses_in_other_builds(
+    backend: Backend, path: Path, point: Point, found: Iterable[Json], seconds: float | None = None
+) -> OtherBuilds:
+    """What other builds than that of `path` know about the symbol at `point`, whose places in its own build are
+    `found`.
+
+    Files not finished within `seconds` (None: 20) are not in `searched`.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    other = OtherBuilds()
+    projects = backend.adapter.projects
+    if projects is None or not projects.left_out_refusal:
+        return other
+    text = await backend.open(path)
+    if not (identifier := text.identifier_at(point)):
+        return other
+    name = text.slice(identifier)
+    if not (having := await backend.left_out(path, Use(name))):
+        return other
+    known = {_key(location): location for location in found}
+    kept, stamp = _FOUND.of(backend), (backend.generation, frozenset(known))
+    if (remembered := kept.get((path, point), stamp)) is not None:
+        return remembered
+    search = _Search(backend, other, known, projects.left_out_refusal)
+    try:
+        async with asyncio.timeout(_SECONDS if seconds is None else seconds):
+            if use := await outside_use(backend, path, point, name):
+                await search.all(path, name, await backend.left_out(path, use))
+            elif all(file == path for file, _, _ in known):
+                other.searched.update(having)  # no other file can mean it
+    except TimeoutError:
+        return other
+    if stamp[0] == backend.generation and backend.state() == "running":
+        kept.put((path, point), stamp, other, 1 + len(other.locations))
+    return other
+
+
+class _Search(Struct):
+    backend: Backend
+    other: OtherBuilds
+    known: dict[_Key, Json]  # all places of the symbol
+    refusal: str  # excluded from every build, as a pattern
+    strangers: list[tuple[Json, list[Json]]] = field(default_factory=list)  # positions and places of other symbols
+
+    async def all(self, path: Path, name: str, files: Sequence[Path]) -> None:
+        """Ask in the builds of `files`, which are excluded; if `path` is one of them, in the server's own build too."""
+        if path in files and await self.from_places(frozenset(files)):
+            self.other.searched.add(path)
+        for file in files[:_MOST_FILES]:
+            if file != path and await self.file(file, name):
+                self.other.searched.add(file)
+
+    async def from_places(self, left_out: frozenset[Path]) -> bool:
+        """Ask about the known places outside `left_out`, in the builds that see them; True if about all."""
+        seen: set[_Key] = set()
+        for key, location in list(self.known.items()):
+            if key[0] not in left_out and key not in seen:
+                if len(self.other.positions) >= _MOST_FILES:
+                    return False
+                position = _position(location)
+                try:
+                    places = await _references(self.backend, position)
+                except RefusedError:
+                    return False
+                seen.update(map(_key, places))
+                await self._join(position, places)
+        return True
+
+    async def file(self, file: Path, name: str) -> bool:
+        """Ask about each `name` in the code of `file`; True if every one is explained."""
+        try:
+            text = await self.backend.open(file)
+        except PathError:
+            return False
+        seen: set[_Key] = set()
+        is_whole, requests = True, 0
+        for span in self.backend.words.occurrences(file, text, name):
+            position = position_params(file, text, span.start, self.backend.encoding)
+            start = position["position"]
+            if (key := (file, start["line"], start["character"])) in seen or key in self.known:
+                continue
+            if requests == _MOST_ASKED:
+                return False
+            requests += 1
+            try:
+                places = await _references(self.backend, position)
+            except RefusedError as error:
+                if re.search(self.refusal, str(error)):
+                    return False  # none of the server's builds has this file
+                is_whole = False
+                continue
+            seen.update(map(_key, places))
+            if not await self._join(position, places):
+                self.strangers.append((position, places))
+            # An answer without the very place asked about shows that the server has not read the file.
+            is_whole = is_whole and key in map(_key, places)
+        return is_whole
+
+    async def _join(self, position: Json, places: list[Json]) -> bool:
+        """Add `places` if they share one with those known, and with them all groups that share one of those."""
+        keys = {_key(place): place for place in places}
+        if keys.keys() <= self.known.keys():
+            return True
+        if not await self._any_means_one([place for key, place in keys.items() if key in self.known]):
+            return False
+        self.known.update(keys)
+        self.other.locations += places
+        self.other.positions.append(position)
+        strangers, self.strangers = self.strangers, []
+        self.strangers = [(at, of) for at, of in strangers if not await self._join(at, of)]
+        return True
+
+    async def _any_means_one(self, places: Iterable[Json]) -> bool:
+        """Whether one of `places` means only one symbol: where a type is embedded, a field has the same name."""
+        for place in places:
+            file, start = uri_path(place["uri"]), place["range"]["start"]
+            if not await self._is_embedded(file, start):
+                return True
+        return False
+
+    async def _is_embedded(self, file: Path, position: Json) -> bool:
+        """Whether a field is declared there whose definition is elsewhere: that of its type."""
+        point = (await self.backend.text(file)).position_point(position, self.backend.encoding)
+        outline = flat(await document_symbols(self.backend, file, opened=False))
+        if not any(one.kind == "field" and one.place.span.start == point for one in outline):
+            return False
+        return (file, point) not in await definition_places(self.backend, file, point)
+
+
+async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, new_name: str, edit: Json) -> OtherBuilds:
+    """Other builds' part in renaming the symbol at `point` of `path`; their changes are added to `edit`.
+
+    A file in which they leave a use unchanged is not in `searched`.
+
+    Raises:
+        RefusedError: another build refuses to rename it.
+        UnavailableError: see `Backend.request`.
+    """
+    if any("kind" in change for change in edit.get("documentChanges") or []):
+        return OtherBuilds()  # files are moved: excluded files stay a gap
+    other = await uses_in_other_builds(backend, path, point, list(edited(edit)))
+    embedded = backend.adapter.rename.embedded_refusal
+    for position in other.positions:
+        try:
+            more = await backend.request("textDocument/rename", {**position, "newName": new_name})
+        except RefusedError as error:
+            file = uri_path(position["textDocument"]["uri"])
+            if not (embedded and re.search(embedded, str(error))):
+                raise RefusedError(f"in the build of {file.name}: {error}", error.code) from None
+            more = {"changes": _changes(await _references(backend, position), new_name)}
+        add_edits(edit, more or {})
+    changed = {_key(location) for location in edited(edit)}
+    left = {uri_path(location["uri"]) for location in other.locations if _key(location) not in changed}
+    return replace(other, searched=other.searched - left)
+
+
+def edited(edit: Json) -> Iterator[Json]:
+    """Where a `WorkspaceEdit` changes texts, as `Location`s."""
+    for document, changes in _documents(edit):
+        yield from ({"uri": document["uri"], "range": change["range"]} for change in changes)
+
+
+def _documents(edit: Json) -> Iterator[tuple[Json, list[Json]]]:
+    for uri, changes in (edit.get("changes") or {}).items():
+        yield {"uri": uri}, changes
+    for document in edit.get("documentChanges") or []:
+        yield document.get("textDocument") or {}, document.get("edits") or []
+
+
+def add_edits(edit: Json, more: Json) -> None:
+    """Add to `edit` the changes of `more` that are new; both change texts only."""
+    mine = {uri_path(document["uri"]): changes for document, changes in _documents(edit)}
+    for document, changes in _documents(more):
+        known = mine.get(uri_path(document["uri"]))
+        if known is not None:
+            known += [change for change in changes if change not in known]
+        elif edit.get("changes"):
+            edit["changes"][document["uri"]] = changes
+        else:
+            edit.setdefault("documentChanges", []).append({"textDocument": document, "edits": changes})
+
+
+async def _references(backend: Backend, position: Json) -> list[Json]:
+    params = {**position, "context": {"includeDeclaration": True}}
+    return await backend.request("textDocument/references", params) or []
+
+
+def _changes(places: Iterable[Json], new_name: str) -> dict[str, list[Json]]:
+    """The changes of a `WorkspaceEdit` that put `new_name` at `places`."""
+    changes: dict[str, list[Json]] = {}
+    for place in places:
+        changes.setdefault(place["uri"], []).append({"range": place["range"], "newText": new_name})
+    return changes
+
+
+def _position(location: Json) -> Json:
+    return {"textDocument": {"uri": location["uri"]}, "position": location["range"]["start"]}
+
+
+def _key(location: Json) -> _Key:
+    start = location["range"]["start"]
+    return uri_path(location["uri"]), start["line"], start["character"]

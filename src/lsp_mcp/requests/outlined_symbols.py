@@ -1,0 +1,31 @@
+"""Definitions by name in the outlines of files that contain the name: `outlined_symbols`.
+
+A server that does not report when it has read the workspace may find nothing by name, or only whole names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.requests.containers import Containers
+from lsp_mcp.requests.symbols import Symbol
+
+_MOST_FILES = 24  # which may have to be opened
+
+
+async def outlined_symbols(backend: Backend, parts: Sequence[str]) -> tuple[list[Symbol], bool]:
+    """The symbols whose names end with `parts`, as `Type`, `method`; True if there are more files than were examined.
+
+    Raises:
+        UnavailableError: as `Backend.request`.
+    """
+    words = await backend.words.files_with(parts[-1], seconds=backend.check_seconds)
+    files = sorted(path for path in words.files if path.is_relative_to(backend.root))
+    containers = Containers(backend)
+    separator = backend.adapter.symbols.scope_separator or "."
+    found = []
+    for path in files[:_MOST_FILES]:
+        declared = await containers.known(path)
+        found += [one for one in declared if one.name.split(separator)[-len(parts) :] == list(parts)]
+    return [Symbol(one.name, one.kind, one.place) for one in found], bool(words.unknown) or len(files) > _MOST_FILES

@@ -1,0 +1,242 @@
+"""workspace/symbol: definitions by name in the whole workspace (LSP 3.17)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Backend, Json
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.requests.document_symbol import name_span
+from lsp_mcp.requests.hover import hovers
+from lsp_mcp.requests.outlined_symbols import outlined_symbols
+from lsp_mcp.requests.places import Locator, Place, location_key
+from lsp_mcp.requests.symbols import Symbol, kind_name
+from lsp_mcp.uris import uri_path
+from lsp_mcp.wire.peer import METHOD_NOT_FOUND
+from lsp_mcp.words.nested import replaced_inside_out
+
+_Parts = tuple[str, ...]
+Keep = Callable[[str, Path], bool]
+"""Called with the kind of a symbol and its file: whether it is wanted."""
+
+_TYPE_ARGUMENTS = re.compile(r"(?<!operator)\[[^\[\]]*\]")
+_POINTERS = re.compile(r"(?<=\.)\*(?:\w+\.)?|[*()]")  # an embedded `*pkg.T` is called `T`
+_TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)(?<!operator)<[^<>]*>")
+
+
+class Found(Struct, frozen=True):
+    """The result of a name search: the best `symbols`, the total, and the number dropped with files that are gone."""
+
+    symbols: list[Symbol]
+    total: int
+    dropped: int
+    capped: bool  # the server's limit was reached: there may be more
+    alike_capped: bool = False  # there may be more, but none whose name ends with the query
+    unsearched: frozenset[Path] = frozenset()  # see `Backend.load`
+
+
+async def workspace_symbols(
+    backend: Backend, query: str, limit: int, *, hover: bool = False, keep: Keep = lambda kind, file: True
+) -> Found:
+    """Definitions whose name matches `query` in the server's fuzzy way, the closest first.
+
+    `query` may be qualified: `Method`, `Type.Method`, `ns::Type::Method`, `path/to/pkg.Function`. Symbols outside the
+    workspace are left out, as are those that `keep` rejects.
+
+    Raises:
+        RefusedError, UnavailableError: see `Backend.request`.
+    """
+    folder, parts = _folder_and_parts(query)
+    name = parts[-1] if folder else ".".join(parts)
+    unsearched = await backend.load(None, parts[-1])
+    separator = backend.adapter.symbols.scope_separator
+    spelled = separator.join(parts_of(name)) if separator else name
+    searches, alike_capped = True, False
+    try:
+        result: list[Json] = await backend.request("workspace/symbol", {"query": spelled}) or []
+    except RefusedError as error:
+        if error.code != METHOD_NOT_FOUND:
+            raise
+        result, searches, alike_capped = [], False, True
+    most, narrow = backend.adapter.symbols.workspace_symbol_cap, backend.adapter.symbols.narrow_query
+    capped = len(result) == most
+    if capped and narrow:
+        ending = await backend.request("workspace/symbol", {"query": narrow.replace("{name}", spelled)}) or []
+        capped, alike_capped = len(ending) == most, True
+        result += ending
+    if folder:
+        result = [item for item in result if _is_in_package(item, folder, parts)]
+        name = ".".join(parts[1:]) or name
+    if separator:
+        result = [_with_whole_name(item, separator) for item in result]
+        if separator in spelled and not any(is_named(str(item["name"]), name) for item in result):
+            # clangd 22 knows the members of `A<int>` only by that name.
+            more = await backend.request("workspace/symbol", {"query": parts_of(name)[-1]}) or []
+            named = [_with_whole_name(item, separator) for item in more]
+            result += [item for item in named if is_named(str(item["name"]), name)]
+    root = backend.root
+    # By place: a file can be in several of a server's packages.
+    by_place = {
+        location_key(item["location"], root): item
+        for item in result
+        if "range" in item["location"]
+        and is_about(str(item["name"]), name)
+        and not _is_outside(file := uri_path(item["location"]["uri"]), backend.adapter, root)
+        and keep(kind_name(item["kind"], backend.adapter), file)
+    }
+    found = sorted(by_place.items(), key=lambda one: (_order(one[1], name, backend.adapter), one[0]))
+    symbols: list[Symbol] = []
+    dropped = 0
+    locator = Locator(backend)
+    for _, item in found:
+        if len(symbols) == limit:
+            break
+        if place := await locator.place(item["location"], str(item["name"])):
+            symbols.append(_symbol(item, place, backend.adapter))
+        else:
+            dropped += 1
+    total = len(found) - dropped
+    if not (searches and backend.adapter.finds_all_names) and not any(is_called(one, query) for one in symbols):
+        outlined, more = await outlined_symbols(backend, parts)
+        kept = [one for one in outlined if keep(one.kind, one.place.path)]
+        symbols, total, capped = [*kept, *symbols][:limit], total + len(kept), capped or more
+    if hover:
+        texts = await hovers(backend, [symbol.place for symbol in symbols])
+        symbols = [replace(symbol, hover=text) for symbol, text in zip(symbols, texts, strict=True)]
+    return Found(symbols, total, dropped, capped, alike_capped, unsearched)
+
+
+def closeness(name: str, query: str, kind: str) -> tuple[int, bool, int, int]:
+    """Sorts names by similarity to `query`: first the exact name, or a suffix of its parts.
+
+    Among those a namespace comes last: clangd 22 calls a using-declaration one, and the class is wanted.
+    """
+    rules = _rules(parts_of(name), parts_of(query))
+    rank = next(rank for rank, rule in enumerate(rules) if rule)
+    return max(rank, 1), rank <= 1 and kind == "namespace", rank, len(name)
+
+
+def _order(item: Json, query: str, adapter: Adapter) -> tuple[int, bool, int, int]:
+    return closeness(str(item["name"]), query, kind_name(item["kind"], adapter))
+
+
+def is_about(name: str, query: str) -> bool:
+    """Whether `query` is in `name` letter by letter, without its package unless `query` is qualified.
+
+    A server that matches qualified names finds everything in package `store` for `Store`.
+    """
+    parts = parts_of(name)
+    own = ".".join(parts[1:] if len(parts) > 1 and len(parts_of(query)) == 1 else parts).casefold()
+    letters = iter(own)
+    # Only its letters: a server may interpret other characters, such as gopls's ^prefix.
+    return all(letter in letters for letter in query.casefold() if letter.isalnum())
+
+
+def is_named(name: str, query: str) -> bool:
+    """Whether `query` is `name`, or the last of its dotted parts: `T.M` names `pkg.T.M`."""
+    return _ends(parts_of(name), parts_of(query))
+
+
+def _rules(parts: _Parts, wanted: _Parts) -> Iterator[bool]:
+    """From the closest to the most distant; most names need only the first few."""
+    last, word = parts[-1], wanted[-1]
+    yield parts == wanted
+    yield _ends(parts, wanted)
+    yield _ends(_folded(parts), _folded(wanted))
+    yield last == word
+    yield last.casefold() == word.casefold()
+    yield last.startswith(word)
+    yield last.casefold().startswith(word.casefold())
+    yield word in last
+    yield word.casefold() in last.casefold()
+    yield True
+
+
+def _ends(parts: _Parts, wanted: _Parts) -> bool:
+    return parts[-len(wanted) :] == wanted
+
+
+def _folded(parts: _Parts) -> _Parts:
+    return tuple(part.casefold() for part in parts)
+
+
+@lru_cache(1024)  # a search looks several times at each name that the server finds
+def parts_of(name: str) -> _Parts:
+    """`(*Box[T]).Get` and `Box<T>::Get` as `Box`, `Get`."""
+    return tuple(_plain(name).replace("::", ".").split("."))
+
+
+def _plain(name: str) -> str:
+    """`name` without pointers, parentheses and type arguments: `(*Box[T]).Get` and `Box<T>::Get` are `Box.Get`."""
+    plain = _POINTERS.sub("", replaced_inside_out(_TYPE_ARGUMENTS, "", name))
+    return replaced_inside_out(_TEMPLATE_ARGUMENTS, "", plain)
+
+
+def _is_outside(file: Path, adapter: Adapter, root: Path) -> bool:
+    """Whether it is outside the workspace: in a library, or generated by cgo.
+
+    If the workspace is part of a project, the rest of the project counts as inside.
+    """
+    if file.is_relative_to(root):
+        return False
+    if adapter.symbols.knows_libraries or adapter.language_of(file) is None:
+        return True
+    return not file.is_relative_to(project_top(root, adapter.workspace.root_markers))
+
+
+@lru_cache(256)
+def project_top(root: Path, markers: tuple[str, ...]) -> Path:
+    """The topmost folder above `root` that a file of `markers` makes a project, or `root`."""
+    return next((one for one in list(root.parents)[::-1] if any((one / name).is_file() for name in markers)), root)
+
+
+def _with_whole_name(item: Json, separator: str) -> Json:
+    """`item` with its name prefixed by its containers."""
+    container = str(item.get("containerName") or "")
+    return {**item, "name": f"{container}{separator}{item['name']}", "containerName": ""} if container else item
+
+
+def is_called(symbol: Symbol, query: str) -> bool:
+    """Whether `query` names `symbol`: by the end of its name, or by the path of its package and its name in it."""
+    folder, parts = _folder_and_parts(query)
+    if not folder:
+        return _ends(parts_of(symbol.name), parts)
+    own = parts_of(symbol.name)
+    inside = own[1:] or own
+    return _ends_path(".".join([symbol.place.container, *inside]), f"{folder}/{'.'.join(parts)}")
+
+
+def _folder_and_parts(query: str) -> tuple[str, _Parts]:
+    folder, _, last = query.rpartition("/")
+    return folder, parts_of(last)
+
+
+def _is_in_package(item: Json, folder: str, parts: _Parts) -> bool:
+    """Whether the path of its package is the first of `parts` in `folder`; `v3` of `yaml.v3` may belong to that."""
+    container, own = str(item.get("containerName") or ""), parts_of(str(item["name"]))
+    return any(
+        _ends_path(container, f"{folder}/{'.'.join(parts[:number])}")
+        and is_about(".".join(own), ".".join(parts[number:]))
+        for number in range(1, len(parts) + 1)
+    )
+
+
+def _ends_path(path: str, end: str) -> bool:
+    return path == end or path.endswith(f"/{end}")
+
+
+def _symbol(item: Json, place: Place, adapter: Adapter) -> Symbol:
+    name = str(item["name"])
+    span = name_span(place.text, place.span, name)
+    return Symbol(
+        name,
+        kind_name(item["kind"], adapter),
+        place._replace(span=span, container=str(item.get("containerName") or "")),
+    )
