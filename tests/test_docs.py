@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import msgspec
 import pytest
-import yaml
+from ruamel.yaml import YAML
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import CallerError
@@ -95,7 +95,7 @@ def test_the_steps_of_the_workflows_name_targets_files_and_programs_that_exist()
     steps = [
         step["run"]
         for path in sorted((TOP / ".github" / "workflows").glob("*.yml"))
-        for job in yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
+        for job in YAML(typ="safe").load(path.read_text("utf-8"))["jobs"].values()
         for step in job["steps"]
         if "run" in step
     ]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from lsp_mcp.errors import CallerError
 
 _FENCE = "---"
 
 
-class _Texts(yaml.BaseLoader):
-    """YAML of texts, lists and mappings, without aliases: ten lines of those can stand for gigabytes."""
+class _WithoutAliases(Composer):
+    """Refuses aliases: ten lines of those can stand for gigabytes."""
 
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not supported")
-        return super().compose_node(parent, index)
+    def return_alias(self, a: Any) -> Any:
+        raise YAMLError("aliases are not supported")
 
 
 def parsed(text: str) -> tuple[dict[str, Any], str]:
@@ -33,16 +33,23 @@ def parsed(text: str) -> tuple[dict[str, Any], str]:
     if end is None:
         raise CallerError(f"the line {_FENCE} that ends the values is missing")
     try:
-        found = yaml.load("\n".join(["", *lines[1:end]]), _Texts) or {}  # noqa: S506 (it makes no objects)
-    except (yaml.YAMLError, RecursionError) as error:
+        found = _reader().load("\n".join(["", *lines[1:end]])) or {}
+    except (YAMLError, RecursionError) as error:
         raise CallerError(f"its values are not YAML: {_describe_error(error)}") from None
     if not isinstance(found, dict):
         raise CallerError("its values are not of the form `name: value`")
     return found, "\n".join(lines[end + 1 :]).strip("\n")
 
 
+def _reader() -> YAML:
+    """Reads texts, lists and mappings, and makes no other objects."""
+    yaml = YAML(typ="base", pure=True)
+    yaml.Composer = _WithoutAliases
+    return yaml
+
+
 def _describe_error(error: Exception) -> str:
     """What is wrong, and where: the mark of an error says that in its own words, counted from 1."""
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
+    if isinstance(error, MarkedYAMLError) and error.problem_mark:
         return f"{error.problem},{str(error.problem_mark).partition(',')[2]}"
     return str(error)[:200]
