@@ -199,7 +199,7 @@ def test_architecture_and_contributing_name_what_exists() -> None:
 
 def test_the_modules_that_architecture_names_exist() -> None:
     names = re.findall(
-        r"`((?:lsp_mcp|features|lsp|edits|nvim|toolsets|server|board|backend)\.\w+)(?:\.\w+)*`",
+        r"`((?:lsp_mcp|features|evidence|requests|lsp|edits|nvim|toolsets|server|board|backend)\.\w+)(?:\.\w+)*`",
         (TOP / "ARCHITECTURE.md").read_text("utf-8"),
     )
     missing = [name for name in dict.fromkeys(names) if not _is_there("lsp_mcp." + name.removeprefix("lsp_mcp."))]
