@@ -113,7 +113,7 @@ def test_the_same_version_with_other_code_has_its_own_daemon_whatever_the_clock_
     env = {"PYTHONPATH": str(installed)}
     with desk.client(**env) as old:
         assert "Found 2 references" in ask(old)
-        file = installed / "lsp_mcp" / "features" / "references.py"
+        file = installed / "lsp_mcp" / "requests" / "references.py"
         file.write_text(f"{file.read_text()}\n# changed\n")
         os.utime(file, (0, 0))
         with desk.client(**env) as new:
