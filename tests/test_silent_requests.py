@@ -116,10 +116,11 @@ def test_symbols_for_which_there_is_no_time_are_counted_and_not_called_unused(
     async def question(ask: Ask) -> None:
         whole = await ask("find_impact", unused=True, path=".")
         assert "lost" in json.dumps(whole["unused"])
+        (tmp_path / "two.cpp").write_text(FILES["two.cpp"] + "\n")  # what was found out is forgotten
         monkeypatch.setattr(unused, "within", lambda _: 0.0)  # the call's time is over
         answer = await ask("find_impact", unused=True, path=".")
-        assert answer["message"].startswith("0 unused symbols of 0 in the workspace.")
-        said = "capped at 0 of 3 symbols for lack of time; pass a smaller path, or raise --request-timeout"
+        assert answer["message"].startswith("0 unused symbols of 0 examined in the workspace (3 to go).")
+        said = "capped at 0 of 3 symbols for lack of time; ask again, which continues, or pass a smaller path"
         assert said in answer["status"]
         assert "unused" not in answer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +16,7 @@ from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
 from lsp_mcp.evidence.occurrences import that_may_declare
 from lsp_mcp.features.finding.left_out_symbols import with_left_out
 from lsp_mcp.features.finding.local_types import in_local_types, not_searched
-from lsp_mcp.features.finding.roles import Role, in_role
+from lsp_mcp.features.finding.roles import InRole, Role, in_role
 from lsp_mcp.features.types.aliased_bases import without_aliased_bases
 from lsp_mcp.features.types.overrides import Overrides, overrides
 from lsp_mcp.gaps import Gap, hiding, news
@@ -143,11 +144,18 @@ class CodeTools(AnchorToolset):
         unsure = count(len(chosen.unknown), "use")
         text = f"{target.backend.name} does not distinguish reads from writes in {unsure}"
         gaps += self._unverified(text, chosen.unknown)
-        total, shown = len(chosen.places), chosen.places[offset : offset + limit]
+        listed = self._with_through(there, chosen)
+        total, shown = len(listed), listed[offset : offset + limit]
         shown = tuple(await enclosed(target.backend, shown))
         kind = {"all": "reference", "test": "use"}.get(role, role)
         of_all = f" of {count(len(uses.places), 'use')}" if role != "all" or path else ""
-        message = f"{found(total, kind, gaps)}{' in tests' if role == 'test' else ''}{of_all} for the symbol anchor"
+        in_tests = " in tests" if role == "test" else ""
+        message = f"{found(len(chosen.places), kind, gaps)}{in_tests}{of_all} for the symbol anchor"
+        if chosen.through:
+            times = Counter(how for _, how in chosen.through).most_common()
+            ways = ", ".join(f"{how} {most:,}" for how, most in times)
+            message = message.replace("No writes found", "No assignment found", 1)
+            message += f", and {count(len(chosen.through), 'use')} that may write through a call or an address ({ways})"
         if offset:
             message += f", but for the first {offset:,}"
         return self._render(
@@ -163,6 +171,14 @@ class CodeTools(AnchorToolset):
         )
 
     # --- inside ------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _with_through(places: Sequence[Place], chosen: InRole) -> Sequence[Place]:
+        """The chosen places and those that may have the role as well, in the order of `places`."""
+        if not chosen.through:
+            return chosen.places
+        wanted = {*chosen.places, *(place for place, _ in chosen.through)}
+        return [place for place in places if place in wanted]
 
     def _unverified(self, text: str, places: Sequence[Place]) -> list[Gap]:
         """The gap that `text` is said of `places`, if there are any."""

@@ -179,7 +179,7 @@ class ImpactTools(AnchorToolset):
         in_headers: list[Container] = []
         by_tests: list[Container] = []
         backends, gaps = await self._sessions.ready(call.report)
-        checked = exported = implicit = 0
+        checked = exported = implicit = to_go = 0
         for backend in backends:
             files = await asyncio.to_thread(source_files, below, backend)
             if len(files) > _MOST_FILES:
@@ -197,18 +197,20 @@ class ImpactTools(AnchorToolset):
             exported += result.exported
             implicit += result.implicit
             gaps += answered.gaps
+            to_go += result.left_out + result.late
             if skipped := result.left_out + result.late:
                 refused = sum(map(len, result.refused.values()))
                 most = result.checked + len(result.unanswered) + refused + len(result.doubted)
-                why, more = (" for lack of time", ", or raise --request-timeout") if result.late else ("", "")
-                text = f"capped at {most:,} of {most + skipped:,} symbols{why}; pass a smaller path{more}"
+                why, first = (" for lack of time", "ask again, which continues, or ") if result.late else ("", "")
+                text = f"capped at {most:,} of {most + skipped:,} symbols{why}; {first}pass a smaller path"
                 gaps.append(Gap("capped", text))
             gaps += self._not_judged(backend, result)
         self._targets.hand_out_readable(one.place for one in (*every, *in_headers, *by_tests))
         others = [f"{count(exported, 'exported one')} that may be used elsewhere"] if exported else []
         others += [f"{implicit:,} that are used without being named"] if implicit else []
         where = "in the workspace" if path == "." else f"below {path}"
-        message = f"{count(len(every), 'unused symbol')} of {checked:,} {where}"
+        message = f"{count(len(every), 'unused symbol')} of {checked:,} examined {where}"
+        message += f" ({to_go:,} to go)" if to_go else ""
         message += f", {len(in_headers):,} more that headers declare for other code too" if in_headers else ""
         message += f", and {len(by_tests):,} that only tests use." if by_tests else "."
         message += f" Not judged: {' and '.join(others)}." if others else ""

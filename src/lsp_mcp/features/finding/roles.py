@@ -25,13 +25,23 @@ _KINDS = {"read": 2, "write": 3}  # LSP `DocumentHighlightKind`; 1 is a use of u
 _AT_ONCE = 8  # requests in flight
 _MOST_FILES = 200  # limit on files asked about
 _MOST_CALLERS = 10_000
+_FOLLOWING = 200  # characters
+# An element of the symbol counts as the symbol: `x.locks[i].Lock()`.
+_METHOD_CALL = re.compile(r"(?:\[[^\[\]\n]*\])*\s*(?:\.|->)\s*(\w+)\s*\(")
+_ADDRESS = re.compile(r"(\w+|\S)?\s*&\s*(?:\(\s*)*(?:\w+(?:\[[^\[\]\n]*\])*\s*(?:\.|->|::)\s*)*$")
+_BEFORE_OPERANDS = frozenset({"return", "case", "else", "range", "throw", "co_return", "co_yield", "defer", "go"})
 
 
 class InRole(Struct, frozen=True):
-    """The places that have the role, and those whose role is unknown."""
+    """The places that have the role, and those whose role is unknown.
+
+    `through` has the uses that may write without an assignment, each with how: the name of a method that is
+    called on the symbol, or `&` if its address is taken. Only for role=write.
+    """
 
     places: tuple[Place, ...]
     unknown: tuple[Place, ...] = ()
+    through: tuple[tuple[Place, str], ...] = ()
 
 
 async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[Place], role: Role) -> InRole:
@@ -55,7 +65,30 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
         raise RefusedError(f"{backend.name} does not distinguish reads from writes; ask with role=all")
     declared = set(await definition_places(backend, path, point))
     found = await _of_kind(backend, places, _KINDS[role])
-    return InRole(found.places, tuple(one for one in found.unknown if (one.path, one.span.start) not in declared))
+    unknown = tuple(one for one in found.unknown if (one.path, one.span.start) not in declared)
+    if role == "read":
+        return InRole(found.places, unknown)
+    certain = {(one.path, one.span.start) for one in found.places} | declared
+    others = [(one, written_through(one)) for one in places if (one.path, one.span.start) not in certain]
+    through = tuple((one, how) for one, how in others if how)
+    named = {one for one, _ in through}
+    return InRole(found.places, tuple(one for one in unknown if one not in named), through)
+
+
+def written_through(place: Place) -> str:
+    """How the use may write without an assignment: the method called on it, `&` for its address; empty for neither.
+
+    By the text alone, so a method that only reads counts as well: servers call all of these reads.
+    """
+    content = place.text.content
+    end = place.text.point_offset(place.span.end)
+    if called := _METHOD_CALL.match(content[end : end + _FOLLOWING]):
+        return called[1]
+    start = place.text.point_offset(place.span.start)
+    address = _ADDRESS.search(content[max(0, start - _FOLLOWING) : start])
+    before = address[1] if address else "x"
+    is_binary = before in {"&", ")", "]"} or (before[-1:].isalnum() and before not in _BEFORE_OPERANDS)
+    return "" if is_binary else "&"
 
 
 def _is_in_test(adapter: Adapter, place: Place) -> bool:

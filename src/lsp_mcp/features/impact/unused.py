@@ -18,6 +18,7 @@ from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.impact.impact import is_exported, is_test
 from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import hiding
+from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.containers import TYPES, Container, Containers
 from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.references import references
@@ -29,6 +30,7 @@ from lsp_mcp.waiting import dispensable, phase, within
 _AT_ONCE = 8  # symbols asked about
 _SHARE = 0.8  # of the rest of the call's time for asking; what is known by then is the answer
 _MOST_DECLARED = 3  # places beyond which a symbol is certainly used: it has fewer other declarations
+_MOST_KEPT = 100_000  # symbols and uses of verdicts that are kept
 _JUDGED = frozenset({"function", "method", "variable", "constant", "type_alias"}) | TYPES
 
 
@@ -69,6 +71,10 @@ class _Verdict(Struct, frozen=True):
     doubts: frozenset[Path] = frozenset()
 
 
+_known: RememberedOf[Backend, tuple[Path, Point], int, _Verdict] = RememberedOf(_MOST_KEPT)
+"""What was found out about symbols, until something changes: who asks again gets to the next ones."""
+
+
 async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path], most: int) -> Unused:
     """The unused declarations in `files`, of which `most` are asked about; unused ones are compared with the text.
 
@@ -89,17 +95,14 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
     done = 0
     room = asyncio.Semaphore(_AT_ONCE)
 
+    generation = backend.generation
+
     async def verdict(one: Container) -> _Verdict | RefusedError | SilentError:
         nonlocal done
-        async with room:
-            try:
-                with dispensable():
-                    return await _verdict(backend, word_check, one)
-            except (RefusedError, SilentError) as error:
-                note(one.place.path, error)
-                return error
-            finally:
-                done += 1
+        try:
+            return await _known_verdict(backend, word_check, one, generation, room)
+        finally:
+            done += 1
 
     tasks: list[asyncio.Task[_Verdict | RefusedError | SilentError]] = []
     with phase(lambda: f"{done} of {len(checked)} symbols asked about"), suppress(TimeoutError):
@@ -156,6 +159,25 @@ def _candidates(backend: Backend, declared: Sequence[Container], result: Unused)
 
 def _only_in(pattern: str, places: Sequence[Place]) -> bool:
     return bool(pattern) and all(re.search(pattern, place.path.name) for place in places)
+
+
+async def _known_verdict(
+    backend: Backend, word_check: WordCheck, one: Container, generation: int, room: asyncio.Semaphore
+) -> _Verdict | RefusedError | SilentError:
+    """The verdict on `one`, asked for in a place of `room` unless it is known in this `generation`."""
+    known, at = _known.of(backend), (one.place.path, one.place.span.start)
+    if found := known.get(at, generation):
+        return found
+    async with room:
+        try:
+            with dispensable():
+                found = await _verdict(backend, word_check, one)
+        except (RefusedError, SilentError) as error:
+            note(one.place.path, error)
+            return error
+    if not found.doubts:
+        known.put(at, generation, found, len(found.uses) + 1)
+    return found
 
 
 async def _verdict(backend: Backend, word_check: WordCheck, one: Container) -> _Verdict:
