@@ -1,7 +1,7 @@
 """The facts about one language server, as checked data: `Adapter`, read from `adapters/lsp/*.toml`.
 
-Users can add adapters in a folder of their own. No code in this program names a language server; each field below
-says what it is for.
+Users can add adapters in a folder of their own. A field is what a person would set; what only one server needs is code
+in `servers`, which an adapter cannot name.
 """
 
 from __future__ import annotations
@@ -484,11 +484,6 @@ class Adapter(Data, frozen=True):
     def is_generated(self, path: str | Path) -> bool:
         """Whether a build tool generated `path` for its own use."""
         return bool(self._generated and self._generated.search(str(path)))
-
-    @property
-    def finds_all_names(self) -> bool:
-        """Whether a search by name returns all names: known for servers with projects or compiled files."""
-        return bool(self.projects or self.compilation)
 
     @property
     def pulls_diagnostics(self) -> bool:

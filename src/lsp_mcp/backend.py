@@ -15,6 +15,7 @@ from msgspec import Struct, field
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.gaps import Gap
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding, Span, Text
 from lsp_mcp.words.lexing import Occurrences
 from lsp_mcp.words.visibility import Symbol
@@ -155,6 +156,10 @@ class Backend(Protocol):
     @property
     def adapter(self) -> Adapter:
         """The facts about the server."""
+
+    @property
+    def plugin(self) -> Plugin:
+        """What this program knows of the server beyond that."""
 
     @property
     def root(self) -> Path:

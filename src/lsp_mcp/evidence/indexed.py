@@ -31,7 +31,7 @@ async def others_by_index(
     template's arguments or are in a macro; nor specializations, constructors, and types in the same scope: a place may
     mean both. In a header only declarations count: other units may see its uses in another way.
     """
-    if symbol.role != "type" or len(symbol.ids) != 1 or not backend.adapter.compilation:
+    if symbol.role != "type" or len(symbol.ids) != 1 or not backend.plugin.compiles_files:
         return frozenset()
     closed = [place for place in places if place.path not in doubted and backend.version(place.path) is None]
     if not closed:

@@ -99,7 +99,7 @@ class WordCheck:
         Nothing follows from it: `check` finds in memory what has not changed by then.
         """
         backend = self._backend
-        if not backend.adapter.compilation or not name.isidentifier():
+        if not backend.plugin.compiles_files or not name.isidentifier():
             return
         files = (await backend.words.files_with(name)).files
         if len(files) > _MOST_PREPARED:

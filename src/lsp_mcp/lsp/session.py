@@ -41,6 +41,7 @@ from lsp_mcp.lsp.reloading.package_requests import PackageRequests
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.lsp.reloading.reopening import Reopening
 from lsp_mcp.programs import find_command
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.waiting import AGAIN, allow, phase, uncounted, within
 from lsp_mcp.words.workspace_words import FilesWith, WorkspaceWords
@@ -83,8 +84,10 @@ class Session:
         feed: Feed,
         options: SessionOptions,
         host: Host | None = None,
+        plugin: Plugin | None = None,
     ) -> None:
         self.adapter = adapter
+        self.plugin = plugin or Plugin(adapter)
         self.workspace = workspace
         self._host = host
         self._files: Texts = host.buffers if host else files

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from lsp_mcp.backend import Reach
+from lsp_mcp.servers.plugin import Plugin
 
 # The answer depends on the text of one document only; gaps in other files cannot affect it.
 _TEXT = {
-    *("textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/selectionRange", "textDocument/ast"),
+    *("textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/selectionRange"),
     *("textDocument/formatting", "textDocument/rangeFormatting", "textDocument/onTypeFormatting"),
     *("textDocument/documentLink", "textDocument/linkedEditingRange"),
 }
@@ -18,7 +19,7 @@ _FILE = {
     *(f"textDocument/semanticTokens/{what}" for what in ("full", "full/delta", "range")),
     *("textDocument/prepareRename", "textDocument/prepareCallHierarchy", "textDocument/prepareTypeHierarchy"),
     *("textDocument/codeAction", "codeAction/resolve", "textDocument/diagnostic"),
-    *("callHierarchy/outgoingCalls", "textDocument/symbolInfo", "textDocument/moniker", "textDocument/documentColor"),
+    *("callHierarchy/outgoingCalls", "textDocument/moniker", "textDocument/documentColor"),
 }
 
 
@@ -30,6 +31,6 @@ def leads_elsewhere(method: str) -> bool:
     return method in _ELSEWHERE
 
 
-def reach_of(method: str) -> Reach:
+def reach_of(method: str, plugin: Plugin) -> Reach:
     """The reach of the answer to `method`; for an unknown method, everything."""
-    return "text" if method in _TEXT else "file" if method in _FILE else "workspace"
+    return "text" if method in _TEXT else "file" if method in _FILE else plugin.request_reach.get(method, "workspace")

@@ -103,7 +103,7 @@ async def workspace_symbols(
         else:
             dropped += 1
     total = len(found) - dropped
-    if not (searches and backend.adapter.finds_all_names) and not any(is_called(one, query) for one in symbols):
+    if not (searches and backend.plugin.finds_all_names) and not any(is_called(one, query) for one in symbols):
         outlined, more = await outlined_symbols(backend, parts)
         kept = [one for one in outlined if keep(one.kind, one.place.path)]
         symbols, total, capped = [*kept, *symbols][:limit], total + len(kept), capped or more

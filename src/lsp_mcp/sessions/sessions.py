@@ -25,6 +25,7 @@ from lsp_mcp.evidence.word_check import WordChecks
 from lsp_mcp.features.finding.anchor_memory import AnchorMemory
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.session import Session, SessionOptions
+from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.sessions.checks import Checks
 from lsp_mcp.sessions.expected import file_names
 from lsp_mcp.sessions.reported import Reported
@@ -174,7 +175,7 @@ class Sessions:
 
     def _session(self, adapter: Adapter) -> Session:
         options = self._options.get(adapter.name, self._options.get("", SessionOptions()))
-        return Session(adapter, self.workspace, self._files, self._hub.feed(), options, self.host)
+        return Session(adapter, self.workspace, self._files, self._hub.feed(), options, self.host, plugin_of(adapter))
 
     async def apply(self, plan: EditPlan, *, save: bool = True, confirmed: bool = False) -> Done:
         """Apply all of `plan` or nothing, if the policy allows it, and move anchors with it; returns what was done.

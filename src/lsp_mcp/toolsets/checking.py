@@ -69,7 +69,7 @@ class CheckTools(AnchorToolset):
                 *undated_gaps(self._sessions, delta if before else None),
             ]
             compared &= before is not None
-            if not (backend.adapter.compilation or checked.covers is None):
+            if not (backend.plugin.compiles_files or checked.covers is None):
                 looked_at = (looked_at or 0) + len(checked.covers)
         delta = joined(deltas)
         self._targets.hand_out_readable(one.place for one in (*delta.new, *delta.remaining))
@@ -106,7 +106,7 @@ class CheckTools(AnchorToolset):
 
 def _unread_warnings(backend: Backend, severity: str) -> list[Gap]:
     """The gap for files with known errors only, if warnings or hints were requested."""
-    if severity == "error" or backend.adapter.compilation is None:
+    if severity == "error" or not backend.plugin.compiles_files:
         return []
     text = f"{backend.name} gives warnings only of changed and open files, and of errors in all"
     return [Gap("not_searched", text, brief="warnings of changed and open files only", about="warnings")]

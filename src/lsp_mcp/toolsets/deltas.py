@@ -117,7 +117,7 @@ async def _document_problems(backend: Backend, paths: Collection[Path]) -> list[
     for path in paths:
         with suppress(PathError):
             await backend.open(path)
-    if not backend.adapter.compilation:
+    if not backend.plugin.compiles_files:
         return await problems(backend, await backend.check())
     diagnostics = {}
     for path in paths:

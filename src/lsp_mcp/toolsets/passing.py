@@ -149,7 +149,7 @@ class PassThrough:
         """
         timeout = timeout_ms / 1000 if timeout_ms else None
         word, path, unsearched = "", None, frozenset[Path]()
-        reach = reach_of(method)
+        reach = reach_of(method, backend.plugin)
 
         async def ask() -> Sent:
             nonlocal word, path, unsearched

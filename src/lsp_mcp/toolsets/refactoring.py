@@ -159,7 +159,7 @@ class RefactorTools(ChangingToolset):
         before = await problems(backend, checked), checked
         said = checked.diagnostics.get(path, ())
         # Fixes come from the document's diagnostics; for a header, includers have reported the rest.
-        if backend.adapter.compilation and await backend.diagnosed(path):
+        if backend.plugin.compiles_files and await backend.diagnosed(path):
             said = backend.diagnostics(path)
         wanted = _normal(action or "")
         actions: list[tuple[Action, Span]] = []

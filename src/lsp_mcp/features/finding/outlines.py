@@ -89,5 +89,4 @@ async def with_extents(backend: Backend, symbols: Sequence[Symbol]) -> list[Symb
 
 
 def _headers_first(backend: Backend, files: Sequence[Path]) -> list[Path]:
-    compilation = backend.adapter.compilation
-    return sorted(files, key=compilation.compiles) if compilation else list(files)
+    return sorted(files, key=lambda path: not backend.plugin.is_header(path))

@@ -18,7 +18,7 @@ from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of, droppe
 from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
-from lsp_mcp.requests.containers import Container, Containers
+from lsp_mcp.requests.containers import Containers
 from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.references import references
 from lsp_mcp.requests.refusals import NO_ANSWER, note
@@ -87,18 +87,6 @@ def is_test(adapter: Adapter, path: Path, name: str) -> bool:
     return bool(
         tests.function_pattern and re.search(tests.function_pattern, name) and re.search(tests.file_pattern, path.name)
     )
-
-
-def is_exported(adapter: Adapter, one: Symbol | Container) -> bool:
-    """Whether code outside the workspace can use it, judged by its name and its file."""
-    path = one.place.path
-    if visibility := adapter.visibility:
-        words = [word for word in re.findall(r"\w+", re.sub(r"\[.*?\]", "", one.name)) if word]
-        hidden = any(re.search(visibility.private_names, word) for word in words) if visibility.private_names else False
-        return not hidden and not (visibility.private_files and re.search(visibility.private_files, path.name))
-    if compilation := adapter.compilation:
-        return not compilation.compiles(path)
-    return True
 
 
 def ranked(tests: Iterable[Reached], about: Sequence[Path], adapter: Adapter) -> list[Reached]:
@@ -241,7 +229,7 @@ class _Impact:
         impact.exported = [
             one.symbol
             for one in impact.functions
-            if is_exported(adapter, one.symbol)
+            if self._backend.plugin.is_exported(one.symbol.name, one.symbol.place.path)
             and not (adapter.tests.file_pattern and re.search(adapter.tests.file_pattern, one.symbol.place.path.name))
         ]
 

@@ -15,7 +15,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.evidence.occurrences import Claim
 from lsp_mcp.evidence.word_check import WordCheck
-from lsp_mcp.features.impact.impact import is_exported, is_test
+from lsp_mcp.features.impact.impact import is_test
 from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import hiding
 from lsp_mcp.remembered import RememberedOf
@@ -148,7 +148,7 @@ def _candidates(backend: Backend, declared: Sequence[Container], result: Unused)
         name = last_word(one.name)
         if one.kind not in _JUDGED or is_test(adapter, one.place.path, name):
             continue
-        if is_exported(adapter, one):
+        if backend.plugin.is_exported(one.name, one.place.path):
             result.exported += 1
         elif implicit and re.search(implicit, one.place.text.line(one.place.span.start.line)):
             result.implicit += 1
@@ -211,7 +211,7 @@ def _elsewhere(one: Container, places: Sequence[Place]) -> list[Place]:
 
 async def _declared(backend: Backend, one: Container) -> list[tuple[Path, Point]]:
     """The other declarations of `one`, in languages that have them: a server lists those like uses."""
-    if backend.adapter.compilation is None:
+    if not backend.plugin.compiles_files:
         return []
     at = one.place.path, one.place.span.start
     return [*await declaration_places(backend, *at), *await definition_places(backend, *at)]
@@ -219,5 +219,4 @@ async def _declared(backend: Backend, one: Container) -> list[tuple[Path, Point]
 
 def _is_in_header(backend: Backend, declared: Sequence[tuple[Path, Point]]) -> bool:
     """Whether one of the files of `declared` is only included."""
-    compilation = backend.adapter.compilation
-    return compilation is not None and not all(compilation.compiles(path) for path, _ in declared)
+    return any(backend.plugin.is_header(path) for path, _ in declared)

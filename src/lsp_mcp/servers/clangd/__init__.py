@@ -1,0 +1,1 @@
+"""clangd, LLVM's language server for C and C++."""

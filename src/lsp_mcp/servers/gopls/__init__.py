@@ -1,0 +1,1 @@
+"""gopls, the Go team's language server."""

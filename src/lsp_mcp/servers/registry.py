@@ -1,0 +1,38 @@
+"""The plug-in of each language server: `plugin_of`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.servers.plugin import Plugin
+
+
+def plugin_of(adapter: Adapter) -> Plugin:
+    """The plug-in that this program has for the server of that name, else the defaults of `Plugin`.
+
+    An adapter file cannot name code. A user's file with a shipped adapter's name gets that server's plug-in, so that it
+    can change the command or the limits of the server without losing the rest.
+    """
+    make = _PLUGINS.get(adapter.name, _plain)
+    return make()(adapter)
+
+
+def _plain() -> type[Plugin]:
+    return Plugin
+
+
+def _gopls() -> type[Plugin]:
+    from lsp_mcp.servers.gopls.plugin import GoplsPlugin
+
+    return GoplsPlugin
+
+
+def _clangd() -> type[Plugin]:
+    from lsp_mcp.servers.clangd.plugin import ClangdPlugin
+
+    return ClangdPlugin
+
+
+# Imported when a server is used: a workspace of one language needs no more.
+_PLUGINS: dict[str, Callable[[], type[Plugin]]] = {"gopls": _gopls, "clangd": _clangd}
