@@ -28,6 +28,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"backend"},
         {"servers.plugin"},
         {"words"},
+        {"syntax"},
         {"edits", "objects", "wire", "disk", "programs"},
         {"adapters", "clients", "workspace"},
         {"anchors", "uris", "waiting"},
@@ -58,6 +59,12 @@ LAYERS: dict[str, list[set[str]]] = {
         {"packages", "qualified", "saved", "local_types"},
         {"index", "lexing", "scopes"},
         {"nested"},
+    ],
+    "syntax": [
+        {"codes"},
+        {"code"},
+        {"trees", "preprocessor"},
+        {"grammars"},
     ],
     "toolsets": [
         {"offered"},
@@ -98,6 +105,7 @@ HOMES = {  # what only one package imports
     "sqlalchemy": "board",
     "alembic": "board",
     "psycopg": "board",
+    "tree_sitter": "syntax",
 }
 
 SOURCE = Path(__file__).parent.parent / "src" / "lsp_mcp"

@@ -1,0 +1,2 @@
+; inherits: c
+(raw_string_literal) @string

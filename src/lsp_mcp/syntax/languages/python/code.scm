@@ -1,0 +1,9 @@
+(comment) @comment
+[(string) (type_conversion) (format_specifier)] @string
+[(interpolation) (format_expression)] @code
+; An annotation may be quoted.
+(type (string (string_content) @code))
+((assignment
+  left: (identifier) @_name
+  right: [(list (string (string_content) @code)) (tuple (string (string_content) @code))])
+ (#eq? @_name "__all__"))

@@ -1,0 +1,81 @@
+"""Lines for C's preprocessor: macros, conditions that are never true, and lines without code: `directives`. Pure.
+
+They are found line by line, not in the tree: the preprocessor is a language of its own, in which a line is a statement,
+and the grammars know directives only where a whole declaration or statement may be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>[a-z_]+)(?P<rest>(?:\\\r?\n|[^\n])*)", re.MULTILINE)
+_MACRO = re.compile(r"[ \t]+(?P<name>\w+)(?:\((?P<parameters>[\w\s,.\\]*)\))?")
+_ZERO = re.compile(r"[ \t]+0[ \t]*(?:\r?\Z|//|/\*)")
+_NO_CODE = frozenset({"error", "warning"})
+_INCLUDES = frozenset({"include", "include_next", "import"})
+
+
+class Macro(Struct, frozen=True):
+    """The definition of a macro, from `start` to `end`; its name ends at `name_end`, where its text begins."""
+
+    start: int
+    end: int
+    name: str
+    name_start: int
+    text_start: int
+    parameters: frozenset[str]
+
+    @property
+    def name_end(self) -> int:
+        """Where its name ends."""
+        return self.name_start + len(self.name)
+
+
+class Directives(Struct, frozen=True):
+    """The macros of a text, and the stretches that nobody compiles: after `#if 0`, and the text of `#error`."""
+
+    macros: tuple[Macro, ...] = ()
+    never: tuple[tuple[int, int], ...] = ()
+    no_code: tuple[tuple[int, int], ...] = ()
+    others: tuple[tuple[int, int], ...] = ()  # what follows `#pragma` and such
+
+
+def directives(content: str, is_code: Callable[[int], bool]) -> Directives:
+    """The directives of `content`, except in comments and strings: where `is_code` is false for their offset."""
+    macros: list[Macro] = []
+    never: list[tuple[int, int]] = []
+    no_code: list[tuple[int, int]] = []
+    others: list[tuple[int, int]] = []
+    begun: list[int | None] = []  # for each open condition: the start of the part that is never compiled
+    for found in _DIRECTIVE.finditer(content):
+        what, rest = found["what"], found.start("rest")
+        if not is_code(rest - 1):
+            continue
+        if what == "define":
+            if macro := _MACRO.match(content, rest, found.end()):
+                names = frozenset(re.findall(r"\w+", macro["parameters"] or ""))
+                macros.append(Macro(*found.span(), macro["name"], macro.start("name"), macro.end(), names))
+        elif what in _NO_CODE:
+            no_code.append(found.span())
+        elif what in ("if", "ifdef", "ifndef"):
+            begun.append(found.end() if what == "if" and _ZERO.match(found["rest"]) else None)
+        elif begun and what in ("else", "elif", "elifdef", "elifndef", "endif"):
+            if (start := begun.pop()) is not None:
+                never.append((start, found.start()))
+            if what != "endif":
+                begun.append(None)
+        elif what not in _INCLUDES:
+            others.append(found.span("rest"))
+    return Directives(tuple(macros), tuple(never), tuple(no_code), tuple(others))
+
+
+def macro_line(content: str, offset: int) -> bool:
+    """Whether `offset` is on what looks like the definition of a macro, or on a line that continues one."""
+    first = content.rfind("\n", 0, offset) + 1
+    while content.endswith(("\\\n", "\\\r\n"), 0, first):
+        first = content.rfind("\n", 0, first - 1) + 1
+    found = _DIRECTIVE.match(content, first)
+    return found is not None and found["what"] == "define"
