@@ -14,11 +14,11 @@ from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.finding import local_types
 from lsp_mcp.features.types import base_clauses
 from lsp_mcp.features.types.class_heads import templates_around
-from lsp_mcp.lsp.compilation import index_file
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.process.connection import ProcessConnection
 from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.session import Session
+from lsp_mcp.servers.clangd.compilation import index_file
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.local_types import Declared, declared_inside_functions

@@ -40,9 +40,11 @@ LAYERS: dict[str, list[set[str]]] = {
         {"session"},
         {"diagnosing", "checking"},
         {"freshness"},
-        {"reloading", "readiness"},
-        {"process", "editor", "compilation"},
-        {"coverage", "life"},
+        {"readiness"},
+        {"coverage"},
+        {"reloading"},
+        {"process", "editor"},
+        {"life"},
     ],
     "dap": [
         {"sessions", "looking", "control"},
@@ -58,7 +60,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"visibility", "kept_index", "name_first_types"},
         {"packages", "qualified", "saved", "local_types"},
         {"index", "lexing", "scopes"},
-        {"nested"},
+        {"nested", "word_search"},
     ],
     "syntax": [
         {"codes"},

@@ -19,7 +19,6 @@ LEFT = {
     "cli/options.py": 8,
     "door/request.py": 2,
     "edits/protected.py": 3,
-    "lsp/compilation/database.py": 2,
     "toolsets/clangd.py": 25,
     "toolsets/debug/starting.py": 1,
     "toolsets/offered.py": 4,

@@ -180,7 +180,7 @@ class Compilation(Data, frozen=True):
     how_to_get: str  # how to create the database, for people
     library_folders: tuple[str, ...] = ()  # absolute globs of system headers, which never include workspace files
     library_pattern: str = "(?!)"  # such headers by the path as written, wherever they are
-    index_version: int = 0  # of its form, if `lsp/compilation/index_file.py` can read it; 0: it is not read
+    index_version: int = 0  # of its form, if `servers/clangd/compilation/index_file.py` can read it; 0: it is not read
     flags: str = ""  # a file of compiler flags, one per line, used for every file if there is no database
     compiled_extensions: tuple[str, ...] = ()  # which files are compiled in that case, rather than only included
     config_files: tuple[str, ...] = ()  # names of the server's own files about compile flags

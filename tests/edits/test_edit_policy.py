@@ -313,8 +313,8 @@ WRITERS = {
     "daemon/run.py": "its own socket, in the user's runtime folder",
     "door/greetings.py": "copies of what this program says of itself, in its cache folder",
     "door/place.py": "the same",
-    "lsp/compilation/index_folder.py": "the cache",
-    "lsp/coverage/syntax_check.py": "copies, in a temporary folder",
+    "servers/clangd/compilation/index_folder.py": "the cache",
+    "servers/gopls/syntax_check.py": "copies, in a temporary folder",
     "private_files.py": "the cache, the token and the board's own folder",
 }
 

@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from fakes.bounded import gone
-from lsp_mcp.adapters import Adapter, read_adapter
+from lsp_mcp.adapters import Adapter, Changes, read_adapter
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
+from lsp_mcp.lsp.coverage import SessionPlugin
 from lsp_mcp.lsp.session import Session, SessionOptions
+from lsp_mcp.servers.clangd.plugin import ClangdPlugin
+from lsp_mcp.servers.gopls.plugin import GoplsPlugin
 from lsp_mcp.workspace import Workspace
 
 SERVER = Path(__file__).with_name("fake_server.py")
@@ -84,8 +87,13 @@ class FakeWorkspace:
     ) -> AsyncIterator[Session]:
         """A session with the fake server. It is closed at the end, and every process of it must be gone then."""
         hub = FeedHub(self.root, ignored)
+        adapter = self.adapter(tables, command)
         session = Session(
-            self.adapter(tables, command), Workspace(self.root), Files(), hub.feed(), SessionOptions(**options)
+            _plugin_for(adapter),
+            Workspace(self.root),
+            Files(),
+            hub.feed(),
+            SessionOptions(**options),
         )
         try:
             yield session
@@ -122,6 +130,14 @@ class FakeWorkspace:
         """The names of all requests and notifications in one life, but for the harness's own."""
         names = [message["method"] for message in self.received(life) if "method" in message]
         return [name for name in names if not name.startswith("fake/")]
+
+
+def _plugin_for(adapter: Adapter) -> SessionPlugin:
+    """The plug-in with the hooks that the tables of `adapter` are for."""
+    if adapter.compilation:
+        return ClangdPlugin(adapter)
+    is_plain = not (adapter.projects or adapter.diagnostics.syntax_command) and adapter.changes == Changes()
+    return SessionPlugin(adapter) if is_plain else GoplsPlugin(adapter)
 
 
 def do(*actions: Action) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from fakes.workspace import FakeWorkspace
 from lsp_mcp.backend import Use
 from lsp_mcp.disk import files as disk_files
 from lsp_mcp.disk.watch import Watch
-from lsp_mcp.lsp.coverage import word_search
-from lsp_mcp.lsp.coverage.word_search import WordSearch
+from lsp_mcp.words import word_search
+from lsp_mcp.words.word_search import WordSearch
 
 RULES = """
 [projects]

@@ -12,8 +12,8 @@ import pytest
 from asking import skip_without
 from fakes.bounded import bounded
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles, how_to_build
-from lsp_mcp.lsp.coverage.kept_excluded import KeptExcluded
+from lsp_mcp.servers.gopls.excluded_files import ExcludedFiles, how_to_build
+from lsp_mcp.servers.gopls.kept_excluded import KeptExcluded
 
 skip_without("gopls")
 

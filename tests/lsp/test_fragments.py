@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.compilation.fragments import is_inside
+from lsp_mcp.servers.clangd.compilation.fragments import is_inside
 
 C = load_adapter("clangd").languages[0]
 

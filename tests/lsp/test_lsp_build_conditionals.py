@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lsp_mcp.lsp.compilation.conditionals import has_conditions, stands_in_condition
+from lsp_mcp.servers.clangd.compilation.conditionals import has_conditions, stands_in_condition
 
 GUARDED = "#ifndef LIB_H\n#define LIB_H\n{}\n#endif\n"
 

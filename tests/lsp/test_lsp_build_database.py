@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 
 from lsp_mcp.adapters import Compilation, load_adapter
-from lsp_mcp.lsp.compilation.database import Database, database_of_flags, find_database
-from lsp_mcp.lsp.compilation.database import read_database as read_database_of
+from lsp_mcp.servers.clangd.compilation.database import Database, database_of_flags, find_database
+from lsp_mcp.servers.clangd.compilation.database import read_database as read_database_of
 
 RULES = cast("Compilation", load_adapter("clangd").compilation)
 assert RULES

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.compilation.includes import Includes
+from lsp_mcp.servers.clangd.compilation.includes import Includes
 
 ADAPTER = load_adapter("clangd")
 assert ADAPTER.compilation

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.compilation.conditionals import leading_includes
-from lsp_mcp.lsp.compilation.includes import Includes
-from lsp_mcp.lsp.compilation.unit_text import UnitText
-from lsp_mcp.lsp.compilation.whole_units import WholeUnit
+from lsp_mcp.servers.clangd.compilation.conditionals import leading_includes
+from lsp_mcp.servers.clangd.compilation.includes import Includes
+from lsp_mcp.servers.clangd.compilation.unit_text import UnitText
+from lsp_mcp.servers.clangd.compilation.whole_units import WholeUnit
 from lsp_mcp.text import PositionEncoding, Text
 
 ADAPTER = load_adapter("clangd")

@@ -17,10 +17,10 @@ import pytest
 
 from lsp_mcp.adapters import Compilation, load_adapter
 from lsp_mcp.cache_folders import cache_folder, checkouts_gone
-from lsp_mcp.lsp.compilation.database import Database, read_database
-from lsp_mcp.lsp.compilation.includes import Includes
-from lsp_mcp.lsp.compilation.index_folder import IndexFolder
 from lsp_mcp.private_files import open_private
+from lsp_mcp.servers.clangd.compilation.database import Database, read_database
+from lsp_mcp.servers.clangd.compilation.includes import Includes
+from lsp_mcp.servers.clangd.compilation.index_folder import IndexFolder
 
 ADAPTER = load_adapter("clangd")
 RULES = cast("Compilation", ADAPTER.compilation)
@@ -31,7 +31,7 @@ HOLDER = """
 import sys
 from pathlib import Path
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.compilation.index_folder import IndexFolder
+from lsp_mcp.servers.clangd.compilation.index_folder import IndexFolder
 folder = IndexFolder(Path(sys.argv[1]), "clangd", load_adapter("clangd").compilation)
 print(folder.folder, flush=True)
 sys.stdin.read()
@@ -185,7 +185,7 @@ def test_another_process_has_a_folder_until_it_ends_however_it_does(checkout: Ch
 def test_when_all_are_taken_or_none_can_be_made_a_folder_for_once_does(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lsp_mcp.lsp.compilation.index_folder._MOST", 1)
+    monkeypatch.setattr("lsp_mcp.servers.clangd.compilation.index_folder._MOST", 1)
     checkout.open()
     taken = checkout.open()
     (tmp_path / "a file").write_text("")

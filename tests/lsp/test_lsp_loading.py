@@ -862,7 +862,7 @@ async def test_an_index_that_cannot_be_kept_is_a_note_and_stops_no_server(
     def full(_file: Path, _content: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/cache/files.json")
 
-    monkeypatch.setattr("lsp_mcp.lsp.compilation.index_folder.write_private", full)
+    monkeypatch.setattr("lsp_mcp.servers.clangd.compilation.index_folder.write_private", full)
     fake.write("a.txt", "one")
     fake.build("a.txt")
     async with fake.reading() as session:

@@ -13,8 +13,8 @@ from fakes.gaps import missing
 from fakes.workspace import FakeWorkspace, do
 from lsp_mcp.adapters import Projects, load_adapter
 from lsp_mcp.backend import Use
-from lsp_mcp.lsp.coverage import workspace_projects
-from lsp_mcp.lsp.coverage.projects import ProjectMap, above, map_projects
+from lsp_mcp.servers.gopls import workspace_projects
+from lsp_mcp.servers.gopls.projects import ProjectMap, above, map_projects
 
 ROOT = Path("/w")
 GO = load_adapter("gopls").projects

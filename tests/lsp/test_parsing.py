@@ -10,7 +10,7 @@ from asking import skip_without
 from fakes.bounded import bounded
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
-from lsp_mcp.lsp.coverage.syntax_check import syntax_errors
+from lsp_mcp.servers.gopls.syntax_check import syntax_errors
 
 skip_without("gopls")
 

@@ -10,8 +10,8 @@ import pytest
 
 from fakes.bounded import bounded
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.coverage.private_join import PrivateJoin
-from lsp_mcp.lsp.coverage.projects import ProjectMap, map_projects
+from lsp_mcp.servers.gopls.private_join import PrivateJoin
+from lsp_mcp.servers.gopls.projects import ProjectMap, map_projects
 
 RULES = load_adapter("gopls").projects
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")

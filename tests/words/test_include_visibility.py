@@ -8,8 +8,8 @@ import pytest
 
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.disk.feed import FeedHub
-from lsp_mcp.lsp.compilation.files import BuildFiles
-from lsp_mcp.lsp.compilation.includes import Includes
+from lsp_mcp.servers.clangd.compilation.files import BuildFiles
+from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.text import Text
 from lsp_mcp.words.lexing import occurrences
 from lsp_mcp.words.visibility import Role, Symbol, only_uses

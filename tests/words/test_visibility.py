@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.coverage.projects import map_projects
+from lsp_mcp.servers.gopls.projects import map_projects
 from lsp_mcp.words.packages import Importing, Packages
 from lsp_mcp.words.visibility import Role, Symbol, seeing
 

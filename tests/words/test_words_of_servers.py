@@ -16,6 +16,7 @@ from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import MissingProgramError
 from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.programs import find_command
+from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.uris import path_uri, uri_path
 from lsp_mcp.words.visibility import Role, Symbol
 from lsp_mcp.workspace import Workspace
@@ -58,7 +59,7 @@ async def test_every_use_that_a_server_knows_is_a_word_in_code_that_can_see_the_
         ]
         (root / "compile_commands.json").write_text(json.dumps(commands), "utf-8")
     hub = FeedHub(root, [])
-    session = Session(adapter, Workspace(root), Files(), hub.feed(), SessionOptions())
+    session = Session(plugin_of(adapter), Workspace(root), Files(), hub.feed(), SessionOptions())
     asked = excluded = 0
 
     async def ask(method: str, path: Path, position: Any = None, **more: Any) -> Any:

@@ -27,10 +27,10 @@ from lsp_mcp.disk.feed import too_large
 from lsp_mcp.disk.watch import Watch
 from lsp_mcp.door.place import NO_FOLDER, daemons, folder
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
-from lsp_mcp.lsp.compilation.database import find_database, read_database
 from lsp_mcp.nvim.connections import HOW_TO_START
 from lsp_mcp.programs import Installable, find_command, installed_folder, version_words
 from lsp_mcp.prose import count
+from lsp_mcp.servers.clangd.compilation.database import find_database, read_database
 from lsp_mcp.sessions.choosing import choose_adapters
 from lsp_mcp.wire.process import run
 

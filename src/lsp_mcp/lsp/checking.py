@@ -13,7 +13,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Checked, Json
 from lsp_mcp.errors import LspMcpError, SilentError
 from lsp_mcp.gaps import Gap
-from lsp_mcp.lsp.coverage.missed_errors import MissedErrors
+from lsp_mcp.lsp.coverage import Coverage
 from lsp_mcp.lsp.freshness import Freshness
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
@@ -42,7 +42,8 @@ class Checking:
         freshness: Freshness,
         *,
         samples: Callable[[], Collection[Path]],
-        missed: MissedErrors,
+        coverage: Coverage,
+        compiles_files: bool,
         display_path: Callable[[Path], str],
         timeout: float,
     ) -> None:
@@ -52,7 +53,8 @@ class Checking:
         self._lifetime = lifetime
         self._freshness = freshness
         self._samples = samples
-        self._missed = missed
+        self._coverage = coverage
+        self._compiles_files = compiles_files
         self._display_path = display_path
         self._timeout = timeout
         self._asking = asyncio.Lock()
@@ -135,7 +137,7 @@ class Checking:
         """Its diagnostics, and the errors that only the language's own build reports."""
         found = dict(self._found(connection))
         shown = {path: text for path in self._documents if (text := self._documents.get(path)) is not None}
-        for path, misses in (await self._missed.found(shown)).items():
+        for path, misses in (await self._coverage.missed(shown)).items():
             if path in connection.notifications.diagnostics.unparsed:
                 continue  # its text is not what it looks like; the status says that errors may be hidden
             text = self._documents.present(path)
@@ -162,7 +164,7 @@ class Checking:
 
     def _checked(self, connection: Connection, looked: Looked) -> Checked:
         found = dict(self._found(connection))
-        if self._adapter.compilation:
+        if self._compiles_files:
             # Another question may have opened a file that is not compiled.
             counted = set(looked.covers).difference(looked.outdated)
             found = {path: raw for path, raw in found.items() if path in counted}
@@ -186,7 +188,7 @@ class Checking:
             text = f"{name} does not say when it is done: what it has said of {named} may be old, or not all"
             brief = f"{name} does not say when it is done"
             gaps.append(Gap("unverified", text, tuple(sorted(looked.undated)), brief=brief, about="undated"))
-        if not self._adapter.compilation:
+        if not self._compiles_files:
             text = f"{self._adapter.name} checked only changed and open files, not their dependents"
             gaps.append(Gap("not_searched", text, brief="only changed and open files checked", about="dependents"))
         return Checked(found, frozenset(looked.covers), frozenset(incomplete), tuple(gaps))

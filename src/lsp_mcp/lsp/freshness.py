@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from weakref import WeakSet
 
@@ -16,8 +17,7 @@ from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.pipes import is_endless
 from lsp_mcp.errors import LspMcpError, PathError
-from lsp_mcp.lsp.compilation.build import Build
-from lsp_mcp.lsp.coverage.workspace_projects import WorkspaceProjects
+from lsp_mcp.lsp.coverage import Coverage
 from lsp_mcp.lsp.editor.connection import HostedConnection
 from lsp_mcp.lsp.editor.host import Host
 from lsp_mcp.lsp.life import watched_files
@@ -50,9 +50,8 @@ class Freshness:
         *,
         documents: Documents,
         lifetime: Lifetime,
-        projects: WorkspaceProjects,
         words: WorkspaceWords,
-        build: Build | None,
+        coverage: Coverage,
         readiness: Readiness,
         reloading: Reloading,
     ) -> None:
@@ -65,9 +64,8 @@ class Freshness:
         self._host = host
         self._documents = documents
         self._lifetime = lifetime
-        self._projects = projects
         self._words = words
-        self._build = build
+        self._coverage = coverage
         self._readiness = readiness
         self._reloading = reloading
         self._syncing = asyncio.Lock()
@@ -148,8 +146,8 @@ class Freshness:
         matters = self._tell(connection, changes) if changes else False
         self._untold = Changes()
         outside = self._documents.refresh_outside(self._feed.folders())
-        if self._build and (elsewhere := self._build.changed_elsewhere()):
-            self._build.changed(elsewhere)
+        if elsewhere := self._coverage.changed_elsewhere():
+            self._coverage.changed(elsewhere)
             outside = [*outside, *elsewhere]
         # Before any further wait: a caller cancelled there must not hide it from others.
         self.generation += bool(matters or outside or edited)
@@ -184,12 +182,7 @@ class Freshness:
         with phase(lambda: f"{self._adapter.name}: reading changed files"):
             replaced = await self._reloading.load(self._to_load, to_check=to_check)
             await self._reloading.buffers_changed(self._to_read)
-            if await self._projects.join():
-                await self._reloading.reload_all(self._workspace.root, settings=True)
-                replaced = True
-            if await self._projects.repaired():
-                await self._reloading.reload_all(self._workspace.root)
-                self._projects.taken_up()
+            replaced |= await self._coverage.settle(partial(self._reloading.reload_all, self._workspace.root))
         self._to_load.clear()
         self._to_read.clear()
         return replaced
@@ -199,8 +192,8 @@ class Freshness:
 
         Our own watch began before, so nothing is lost in between.
         """
-        if not self._adapter.changes.load_request:
-            return False  # it is not made to read
+        if not self._reloading.reads_untold:
+            return False
         for other in [one for one in _HOSTED if one is not self and root.is_relative_to(one._workspace.root)]:
             try:
                 if await other._tells(connection.server):
@@ -232,8 +225,8 @@ class Freshness:
         connection = await self._lifetime.live()
         loaded, self._loaded = self._loaded, (connection, self._readiness.pending() is None)
         self.generation += bool(replaced or loaded != self._loaded)
-        if self._build and self._build.has_index and self._loaded[1]:
-            await self._build.indexed()
+        if self._loaded[1]:
+            await self._coverage.loaded()
 
     async def _edited(self, changes: Changes) -> set[Path]:
         """The files of this server whose buffers changed since the last call, following `changes` on disk."""
@@ -255,10 +248,8 @@ class Freshness:
         """
         touched = [*changes.created, *changes.changed, *changes.deleted]
         self._files.forget(touched)
-        self._projects.changed(touched)
         self._words.changed(touched)
-        if self._build:
-            self._build.changed(touched)
+        self._coverage.changed(touched)
         self._documents.refresh(touched)
         connection.notifications.last_error = ""  # it may be fixed; if not, the server reports it again
         events = connection.notifications.watched.events(changes)

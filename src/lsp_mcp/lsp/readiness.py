@@ -8,7 +8,7 @@ import logging
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Report
-from lsp_mcp.lsp.compilation.build import Build
+from lsp_mcp.lsp.coverage import Coverage
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.progress import Work
 from lsp_mcp.waiting import phase
@@ -22,16 +22,16 @@ class Readiness:
     `timeout`: the longest wait for that, in seconds.
     """
 
-    def __init__(self, adapter: Adapter, lifetime: Lifetime, build: Build | None, timeout: float) -> None:
+    def __init__(self, adapter: Adapter, lifetime: Lifetime, coverage: Coverage, timeout: float) -> None:
         self._adapter = adapter
         self._lifetime = lifetime
-        self._build = build
+        self._coverage = coverage
         self._timeout = timeout
 
     def pending(self) -> Work | None:
         """The remaining work of the server; None once it has loaded the workspace."""
         title, connection = self._adapter.ready.progress_title, self._lifetime.connection
-        if not title or not connection or (self._build and not self._build.has_index):
+        if not title or not connection or not self._coverage.loads_by_itself:
             return None
         return connection.notifications.progress.pending(title)
 

@@ -14,15 +14,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Checked, Facts, Indexed, Json, Report, Scope, State, Trial, Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import DiedError, PathError, RefusedError, SilentError, StuckError
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.lsp.checking import Checking
-from lsp_mcp.lsp.compilation.build import Build, IndexHome
-from lsp_mcp.lsp.coverage.workspace_projects import WorkspaceProjects
+from lsp_mcp.lsp.coverage import Parts, SessionPlugin, Start
 from lsp_mcp.lsp.diagnosing import Diagnosing
 from lsp_mcp.lsp.editor.connection import HostedConnection
 from lsp_mcp.lsp.editor.coverage import editor_gaps
@@ -30,18 +28,13 @@ from lsp_mcp.lsp.editor.held import HeldDocuments
 from lsp_mcp.lsp.editor.host import Host
 from lsp_mcp.lsp.editor.launcher import HostLauncher
 from lsp_mcp.lsp.freshness import Freshness
-from lsp_mcp.lsp.life.companions import Companions
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents, Texts
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.pulling import pulling
 from lsp_mcp.lsp.process.connection import ProcessLauncher
 from lsp_mcp.lsp.readiness import Readiness
-from lsp_mcp.lsp.reloading.package_requests import PackageRequests
-from lsp_mcp.lsp.reloading.reloading import Reloading
-from lsp_mcp.lsp.reloading.reopening import Reopening
 from lsp_mcp.programs import find_command
-from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.waiting import AGAIN, allow, phase, uncounted, within
 from lsp_mcp.words.workspace_words import FilesWith, WorkspaceWords
@@ -70,7 +63,7 @@ class Session:
     """One language server on one workspace, restarted when it dies. With a `host`, it is that editor's.
 
     It only connects the parts: `Lifetime` (start, death, restart), `Documents` (open documents), `Freshness` (changes),
-    `Readiness` (loading), `Diagnosing`; for gaps, `WorkspaceProjects` and `Build`.
+    `Readiness` (loading), `Diagnosing`; the plug-in's `Coverage` and `Reloading` know what the server has and reads.
 
     Messages are sent in order on one connection, and servers handle them in order: whatever `sync` and `open` send
     before a request counts for its answer.
@@ -78,16 +71,15 @@ class Session:
 
     def __init__(
         self,
-        adapter: Adapter,
+        plugin: SessionPlugin,
         workspace: Workspace,
         files: Files,
         feed: Feed,
         options: SessionOptions,
         host: Host | None = None,
-        plugin: Plugin | None = None,
     ) -> None:
-        self.adapter = adapter
-        self.plugin = plugin or Plugin(adapter)
+        self.plugin = plugin
+        self.adapter = adapter = plugin.adapter
         self.workspace = workspace
         self._host = host
         self._files: Texts = host.buffers if host else files
@@ -95,18 +87,19 @@ class Session:
         self._options = options
         self._watch_news: deque[Gap] = deque(maxlen=_MOST_NEWS)  # when changes were not detected exactly by events
         self._numbers = itertools.count(1)
-        self._projects = WorkspaceProjects(adapter, workspace, feed, options.env, may_join=host is None)
-        self._build = _build(adapter, workspace, feed, options, hosted=host is not None)
+        self._coverage = self.plugin.coverage(
+            Start(workspace, feed, options.env, options.database, options.shared_index, host is not None)
+        )
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
-        companions = None if host else self._companions()
-        self._documents = Documents(adapter, self._files, self._notify, held, companions)
+        opening = None if host else self._coverage.opening
+        self._documents = Documents(adapter, self._files, self._notify, held, opening)
         self.words = WorkspaceWords(
             adapter,
             workspace.root,
             feed.paths,
             held.texts if held else dict,
-            self._projects,
-            self._build.files if self._build else None,
+            self._coverage.surroundings,
+            self._coverage.includes,
         )
         self._hosted = (
             HostLauncher(
@@ -125,23 +118,18 @@ class Session:
                 options.env,
                 options.request_timeout,
                 self._free,
-                lambda: self._projects.env,
+                lambda: self._coverage.env,
             ),
             before=self._prepare,
             started=self._started,
             # It may be a document that makes the server die.
             given_up=lambda: self._documents.keep_last(0),
         )
-        self._readiness = Readiness(adapter, self._lifetime, self._build, options.ready_timeout)
+        self._readiness = Readiness(adapter, self._lifetime, self._coverage, options.ready_timeout)
         known, timeout = self._readiness.wait, options.request_timeout
-        self._reloading: Reloading = (
-            Reopening(
-                adapter, self._build, self._documents, self._lifetime, known, timeout, options.ready_timeout * _UNBUILT
-            )
-            if self._build
-            else PackageRequests(
-                adapter, workspace, self._documents, self._lifetime, known, timeout, loads=self._projects.loads
-            )
+        patience = options.ready_timeout * _UNBUILT
+        self._reloading = self.plugin.reloading(
+            self._coverage, Parts(workspace, self._documents, self._lifetime, known, timeout, patience)
         )
         self._freshness = Freshness(
             adapter,
@@ -151,9 +139,8 @@ class Session:
             host,
             documents=self._documents,
             lifetime=self._lifetime,
-            projects=self._projects,
             words=self.words,
-            build=self._build,
+            coverage=self._coverage,
             readiness=self._readiness,
             reloading=self._reloading,
         )
@@ -164,7 +151,8 @@ class Session:
             self._lifetime,
             self._freshness,
             samples=self._samples,
-            missed=self._projects.missed,
+            coverage=self._coverage,
+            compiles_files=self.plugin.compiles_files,
             display_path=workspace.display_path,
             timeout=timeout,
         )
@@ -245,17 +233,15 @@ class Session:
         """End the server, within 3 s; idempotent."""
         await self._checking.close()
         await self._lifetime.close()
-        await self._projects.close()
         await self.words.close()
-        if self._build:
-            await self._build.end()
+        await self._coverage.close()
 
     async def ready(self, report: Report, path: Path | None = None) -> None:
         """See `Backend.ready`."""
         if not self._hosted:
             await self._feed.wait(self._options.ready_timeout, report)
         await self._lifetime.live()
-        if path and self._build and not self._hosted:
+        if path and self.plugin.compiles_files and not self._hosted:
             with suppress(PathError):  # the question says so
                 self._documents.open(path)
         with uncounted():
@@ -299,7 +285,7 @@ class Session:
         """See `Backend.load`."""
         await self._lifetime.live()
         unread: frozenset[Path] = frozenset()
-        if word and self._build:
+        if word and self.plugin.compiles_files:
             unread = await self._freshness.load_word(word, part=path is None)
         if path is None:
             self._load_projects()
@@ -307,23 +293,20 @@ class Session:
 
     async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
         """See `Backend.left_out`."""
-        return await self._projects.left_out(path, use)
+        return await self._coverage.left_out(path, use)
 
     async def built_files_with(self, word: str) -> FilesWith:
         """See `Backend.built_files_with`."""
         having = await self.words.files_with(word)
-        if not self._build:
-            return having
-        inside = (await self._build.files.view()).inside
-        return replace(having, files=tuple(path for path in having.files if path in inside))
+        return replace(having, files=tuple(await self._coverage.built(having.files)))
 
     async def indexed(self, files: Collection[Path]) -> Mapping[Path, Indexed]:
         """See `Backend.indexed`."""
-        return await self._build.index_of(files) if self._build else {}
+        return await self._coverage.index_of(files)
 
     async def part_of(self, path: Path) -> tuple[Path, int] | None:
         """See `Backend.part_of`."""
-        return await self._build.files.part_of(path) if self._build else None
+        return await self._coverage.part_of(path)
 
     def has_reread(self, path: Path) -> bool:
         """See `Backend.has_reread`."""
@@ -348,8 +331,7 @@ class Session:
 
     async def facts(self) -> Facts:
         """See `Backend.facts`."""
-        connection, build = self._connection, self._build
-        facts = await build.facts() if build else Facts()
+        connection, facts = self._connection, await self._coverage.facts()
         if connection is None:
             return facts
         return replace(
@@ -429,7 +411,7 @@ class Session:
         if self._host:
             gaps += editor_gaps(scope, self.adapter, self.workspace, self._host, self._connection)
         gaps += await self._reloading.gaps(scope)
-        gaps += await self._projects.gaps(scope)
+        gaps += await self._coverage.gaps(scope)
         if scope.reach != "text" and not any(gap.kind == "not_loaded" for gap in gaps):
             gaps += await self._load_failure()
         return [*gaps, *self._news()]
@@ -448,7 +430,7 @@ class Session:
         return [
             *(restarted if self._lifetime.restarts else []),
             *self._watch_news,
-            *(self._build.news() if self._build else ()),
+            *self._coverage.news(),
         ]
 
     # --- inside ------------------------------------------------------------------------------------
@@ -484,11 +466,11 @@ class Session:
     def _command(self) -> list[str]:
         return [
             *(self._options.command or find_command(self.adapter)),
-            *(self._build.arguments() if self._build else ()),
+            *self._coverage.arguments(),
         ]
 
     def _load_projects(self) -> None:
-        for path in self._projects.files_to_open():
+        for path in self._coverage.files_to_open():
             if path not in self._documents:
                 try:
                     self._documents.open(path, pinned=True)
@@ -498,11 +480,7 @@ class Session:
     async def _prepare(self) -> None:
         # Watching begins before the server reads its first file, or a change in between would be missed.
         await self._feed.start()
-        await self._projects.join()
-        if self._build:
-            if self._hosted:
-                self._build.started_by(self._hosted.command)
-            await self._build.prepare()
+        await self._coverage.prepare(self._hosted.command if self._hosted else ())
 
     async def _sample(self) -> Path | None:
         """A file in this server's languages, the one nearest to the root."""
@@ -524,9 +502,8 @@ class Session:
 
     def _started(self) -> None:
         """A new server has no documents."""
+        self._coverage.restarted()
         self._documents.reopen_all()
-        self._projects.check()
-        self._projects.begin()
         self._reloading.started()
         connection = self._connection
         assert connection
@@ -539,23 +516,5 @@ class Session:
             connection.listen()
         else:
             self.words.begin()  # the first question compares with all files: they are read while the server loads
-        if self._build:
-            diagnostics.on_incomplete = self._build.incomplete
-            if first := self._build.first_file():
-                self._documents.show_briefly(first)
-
-    def _companions(self) -> Companions | None:
-        join = self.adapter.projects.join if self.adapter.projects else None
-        if not (join and join.companion):
-            return None
-        return Companions(join.companion, self.root, self._notify, lambda: self._projects.are_joined_by_variable)
-
-
-def _build(
-    adapter: Adapter, workspace: Workspace, feed: Feed, options: SessionOptions, *, hosted: bool
-) -> Build | None:
-    rules = adapter.compilation
-    if rules is None:
-        return None
-    home = IndexHome.EDITORS if hosted else IndexHome.SHARED if options.shared_index else IndexHome.OURS
-    return Build(adapter, rules, workspace, feed, options.database, home)
+        diagnostics.on_incomplete = self._coverage.incomplete
+        self._coverage.started(self._documents)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.lsp.coverage import SessionPlugin
 
 
-def plugin_of(adapter: Adapter) -> Plugin:
+def plugin_of(adapter: Adapter) -> SessionPlugin:
     """The plug-in that this program has for the server of that name, else the defaults of `Plugin`.
 
     An adapter file cannot name code. A user's file with a shipped adapter's name gets that server's plug-in, so that it
@@ -18,21 +18,21 @@ def plugin_of(adapter: Adapter) -> Plugin:
     return make()(adapter)
 
 
-def _plain() -> type[Plugin]:
-    return Plugin
+def _plain() -> type[SessionPlugin]:
+    return SessionPlugin
 
 
-def _gopls() -> type[Plugin]:
+def _gopls() -> type[SessionPlugin]:
     from lsp_mcp.servers.gopls.plugin import GoplsPlugin
 
     return GoplsPlugin
 
 
-def _clangd() -> type[Plugin]:
+def _clangd() -> type[SessionPlugin]:
     from lsp_mcp.servers.clangd.plugin import ClangdPlugin
 
     return ClangdPlugin
 
 
 # Imported when a server is used: a workspace of one language needs no more.
-_PLUGINS: dict[str, Callable[[], type[Plugin]]] = {"gopls": _gopls, "clangd": _clangd}
+_PLUGINS: dict[str, Callable[[], type[SessionPlugin]]] = {"gopls": _gopls, "clangd": _clangd}

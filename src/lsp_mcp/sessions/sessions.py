@@ -175,7 +175,7 @@ class Sessions:
 
     def _session(self, adapter: Adapter) -> Session:
         options = self._options.get(adapter.name, self._options.get("", SessionOptions()))
-        return Session(adapter, self.workspace, self._files, self._hub.feed(), options, self.host, plugin_of(adapter))
+        return Session(plugin_of(adapter), self.workspace, self._files, self._hub.feed(), options, self.host)
 
     async def apply(self, plan: EditPlan, *, save: bool = True, confirmed: bool = False) -> Done:
         """Apply all of `plan` or nothing, if the policy allows it, and move anchors with it; returns what was done.

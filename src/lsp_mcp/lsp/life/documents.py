@@ -15,7 +15,6 @@ from msgspec import Struct
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.files import Signature
 from lsp_mcp.errors import PathError
-from lsp_mcp.lsp.life.companions import Companions
 from lsp_mcp.lsp.life.editor_versions import EditorVersions
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
@@ -71,10 +70,10 @@ class Documents:
         files: Texts,
         notify: Notify,
         holder: Holder | None = None,
-        companions: Companions | None = None,
+        opening: Callable[[Path, Text, Notify], None] | None = None,
     ) -> None:
         self._adapter = adapter
-        self._companions = companions
+        self._opening = opening
         self._rules = adapter.documents
         self._files = files
         self._notify = notify
@@ -330,8 +329,6 @@ class Documents:
     def reopen_all(self) -> None:
         """Open everything again for a restarted server, except documents that can no longer be read."""
         self._editor_versions.clear()
-        if self._companions:
-            self._companions.forget()
         before, self._open = self._open, OrderedDict()
         for path, document in before.items():
             if document.passing:
@@ -367,8 +364,8 @@ class Documents:
                 f"{path.name} is not a file that {self._adapter.name} answers for "
                 f"({', '.join(self._adapter.extensions)})"
             )
-        if self._companions:
-            self._companions.open_for(path, text)
+        if self._opening:
+            self._opening(path, text, self._notify)
         document = Document(text, next(self._versions), Signature.of(path))
         self._open[path] = document
         item = {"uri": path_uri(path), "languageId": language.id, "version": document.version, "text": text.content}

@@ -1,7 +1,7 @@
 """Making a server take in changed files if a notification is not enough: the Protocol `Reloading`.
 
-Two implementations: send a request about each changed file, which makes the server load its package
-(`PackageRequests`), or open each, which makes the server read it (`Reopening`). See `[changes]` of an adapter.
+For most servers a notification is enough (`PlainReloading`). Plug-ins have others: a request about each changed file
+makes the server load its package, or opening each makes the server read it.
 """
 
 from __future__ import annotations
@@ -45,6 +45,10 @@ class Looked(Struct, frozen=True):
 
 class Reloading(Protocol):
     """What a session needs from each implementation."""
+
+    @property
+    def reads_untold(self) -> bool:
+        """Whether the server must be made to read files of which nobody has told it."""
 
     def started(self) -> None:
         """Note that there is a new server, which has only its index."""

@@ -6,11 +6,24 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
+from lsp_mcp.lsp.reloading.reloading import Reloading
+from lsp_mcp.servers.clangd.compilation.build import Build
+from lsp_mcp.servers.clangd.reopening import Reopening
 
 
-class ClangdPlugin(Plugin):
+class ClangdPlugin(SessionPlugin):
     """clangd compiles each file of the compilation database."""
+
+    def coverage(self, start: Start) -> Coverage:
+        """See `SessionPlugin.coverage`."""
+        assert self.adapter.compilation
+        return Build(self.adapter, self.adapter.compilation, start)
+
+    def reloading(self, coverage: Coverage, parts: Parts) -> Reloading:
+        """See `SessionPlugin.reloading`."""
+        assert isinstance(coverage, Build)
+        return Reopening(self.adapter, coverage, parts)
 
     @property
     def compiles_files(self) -> bool:

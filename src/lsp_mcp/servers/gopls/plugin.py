@@ -5,11 +5,23 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
+from lsp_mcp.lsp.reloading.reloading import Reloading
+from lsp_mcp.servers.gopls.package_requests import PackageRequests
+from lsp_mcp.servers.gopls.workspace_projects import WorkspaceProjects
 
 
-class GoplsPlugin(Plugin):
+class GoplsPlugin(SessionPlugin):
     """gopls knows the packages of the modules that it has loaded."""
+
+    def coverage(self, start: Start) -> Coverage:
+        """See `SessionPlugin.coverage`."""
+        return WorkspaceProjects(self.adapter, start)
+
+    def reloading(self, coverage: Coverage, parts: Parts) -> Reloading:
+        """See `SessionPlugin.reloading`."""
+        assert isinstance(coverage, WorkspaceProjects)
+        return PackageRequests(self.adapter, parts, loads=coverage.loads)
 
     @property
     def finds_all_names(self) -> bool:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lsp_mcp.adapters import Adapter, Compilation
 from lsp_mcp.gaps import Gap
-from lsp_mcp.lsp.compilation.chosen_database import ChosenDatabase
-from lsp_mcp.lsp.compilation.database import Database
+from lsp_mcp.servers.clangd.compilation.chosen_database import ChosenDatabase
+from lsp_mcp.servers.clangd.compilation.database import Database
 
 DisplayPath = Callable[[Path], str]
 

@@ -7,19 +7,11 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from msgspec import Struct
-
 from lsp_mcp.adapters import Adapter, Missed
 from lsp_mcp.disk.files import content_or_nothing
-from lsp_mcp.text import Span, Text
+from lsp_mcp.lsp.coverage import Miss
+from lsp_mcp.text import Text
 from lsp_mcp.words.scopes import blanked
-
-
-class Miss(Struct, frozen=True):
-    """One error."""
-
-    span: Span
-    message: str
 
 
 class MissedErrors:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Language
-from lsp_mcp.lsp.compilation.includes import Includes
-from lsp_mcp.lsp.compilation.unit_text import UnitText
+from lsp_mcp.servers.clangd.compilation.includes import Includes
+from lsp_mcp.servers.clangd.compilation.unit_text import UnitText
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.uris import path_uri, uri_path
 

@@ -7,7 +7,13 @@ from pathlib import Path
 
 from lsp_mcp.adapters import Compilation
 from lsp_mcp.disk.files import Signature
-from lsp_mcp.lsp.compilation.database import Database, database_of_flags, find_database, own_project, read_database
+from lsp_mcp.servers.clangd.compilation.database import (
+    Database,
+    database_of_flags,
+    find_database,
+    own_project,
+    read_database,
+)
 
 
 class ChosenDatabase:

@@ -15,16 +15,13 @@ from lsp_mcp.uris import path_uri
 class Companions:
     """The companions that are open in a server, in the folder `root`; none while `is_needed` says so."""
 
-    def __init__(
-        self, rules: Companion, root: Path, notify: Callable[[str, Any], None], is_needed: Callable[[], bool]
-    ) -> None:
+    def __init__(self, rules: Companion, root: Path, is_needed: Callable[[], bool]) -> None:
         self._rules = rules
         self._root = root
-        self._notify = notify
         self._is_needed = is_needed
         self._open: set[tuple[str, str]] = set()
 
-    def open_for(self, path: Path, text: Text) -> None:
+    def open_for(self, path: Path, text: Text, notify: Callable[[str, Any], None]) -> None:
         """Open what `path`, a document to be opened with `text`, needs, unless that is open."""
         suffix = re.search(self._rules.suffix_pattern, path.stem)
         lines = [found[0] for found in re.finditer(self._rules.line_pattern, text.content)]
@@ -33,7 +30,7 @@ class Companions:
             return
         name = self._rules.file.format(number=len(self._open), suffix=needed[0])
         item = {"uri": path_uri(self._root / name), "languageId": self._rules.language, "version": 1, "text": needed[1]}
-        self._notify("textDocument/didOpen", {"textDocument": item})
+        notify("textDocument/didOpen", {"textDocument": item})
         self._open.add(needed)
 
     def forget(self) -> None:

@@ -14,12 +14,12 @@ from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter, Compilation
 from lsp_mcp.errors import PathError
-from lsp_mcp.lsp.compilation.build import Build
-from lsp_mcp.lsp.compilation.whole_units import WholeUnit
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.objects.elsewhere import elsewhere
+from lsp_mcp.servers.clangd.compilation.build import Build
+from lsp_mcp.servers.clangd.compilation.whole_units import WholeUnit
 from lsp_mcp.text import Text
 
 log = logging.getLogger(__name__)

@@ -10,21 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter, Changes
-from lsp_mcp.backend import Json, Scope
+from lsp_mcp.backend import Json
 from lsp_mcp.disk.files import is_backdated
 from lsp_mcp.errors import LspMcpError, PathError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.gaps import Gap
-from lsp_mcp.lsp.coverage.syntax_check import syntax_errors
+from lsp_mcp.lsp.coverage import Parts
 from lsp_mcp.lsp.life.connection import Connection
-from lsp_mcp.lsp.life.documents import MAX_OPEN, Documents
-from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.life.documents import MAX_OPEN
 from lsp_mcp.lsp.process.initialize import workspace_folders
-from lsp_mcp.lsp.reloading.reloading import Known, Looked, error_gaps, own_error_gap
-from lsp_mcp.lsp.reloading.shown_documents import look_at_documents
+from lsp_mcp.lsp.reloading.plain import PlainReloading
+from lsp_mcp.lsp.reloading.reloading import own_error_gap
+from lsp_mcp.servers.gopls.syntax_check import syntax_errors
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
 from lsp_mcp.waiting import within
-from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +31,7 @@ _KEPT = 4  # documents kept open when a server is replaced
 _TRIES = 4  # of a request that the server asks to repeat
 
 
-class PackageRequests:
+class PackageRequests(PlainReloading):
     """Sends a request about each changed file, so that the server loads its package. See `Reloading`.
 
     `loads` tells whether the server should have loaded a file. One that it should have, and has overlooked, is shown
@@ -43,29 +42,20 @@ class PackageRequests:
     server reports them later.
     """
 
-    def __init__(
-        self,
-        adapter: Adapter,
-        workspace: Workspace,
-        documents: Documents,
-        lifetime: Lifetime,
-        known: Known,
-        timeout: float,
-        *,
-        loads: Callable[[Path], Awaitable[bool]],
-    ) -> None:
-        self._adapter = adapter
-        self._workspace = workspace
-        self._documents = documents
-        self._lifetime = lifetime
-        self._known = known
-        self._timeout = timeout
+    def __init__(self, adapter: Adapter, parts: Parts, *, loads: Callable[[Path], Awaitable[bool]]) -> None:
+        super().__init__(adapter, parts.workspace, parts.documents, parts.lifetime, parts.timeout)
+        self._known = parts.known
         self._loads = loads
         self._shown: set[Path] = set()  # files that were shown because the server had overlooked them
         self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and its first error
         self._unparsed: set[Path] = set()  # files that changed before a check, which does not need that
         self._mistrusted: set[Path] = set()  # files for which the server may have an old text
         self._handed_over: set[Path] = set()  # files for which it has the present text
+
+    @property
+    def reads_untold(self) -> bool:
+        """See `Reloading.reads_untold`."""
+        return bool(self._adapter.changes.load_request)
 
     def started(self) -> None:
         """A new server reads all packages itself."""
@@ -94,10 +84,6 @@ class PackageRequests:
         else:
             await asyncio.gather(loading, self.buffers_changed(sources))
         return handed_over
-
-    def has_reread(self, path: Path) -> bool:
-        """No: there is no index."""
-        return False
 
     def mistrust(self, path: Path, name: str) -> None:
         """See `Reloading.mistrust`: the server has the text of an open document in any case."""
@@ -142,31 +128,6 @@ class PackageRequests:
             return
         self._parsed.update({path: (hash(text), errors.get(path)) for path, text in texts.items()})
 
-    async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
-        """It cannot be made to read excluded files."""
-        return frozenset()
-
-    async def look_at(self, changed: Collection[Path] | None) -> Looked:
-        """See `Reloading.look_at`: for dependents, only open documents are known."""
-        connection = await self._lifetime.live()
-        diagnostics = connection.notifications.diagnostics
-        if changed is None:
-            return Looked({p for p in self._documents if diagnostics.knows(p, self._documents.note_version(p))})
-        mine = {path for path in changed if self._adapter.language_of(path) and path.is_file()}
-        return await look_at_documents(mine, self._documents, diagnostics, self._timeout)
-
-    async def gaps(self, scope: Scope) -> list[Gap]:
-        """See `Reloading.gaps`."""
-        if scope.reach != "workspace":
-            return await self._own_error(scope.path) if scope.path else []
-        if scope.use is None:
-            return []
-        use, errors = scope.use, await self._errors()
-        word = use.identifier
-        doubted = {path: error for path, error in errors.items() if use.may_be_in(path)}
-        bad = {path: error for path, error in doubted.items() if self._has(path, word, part=scope.path is None)}
-        return error_gaps(word, bad, self._workspace.display_path)
-
     async def _own_error(self, path: Path) -> list[Gap]:
         if self._verdict(path) is None:
             await self.buffers_changed([path])
@@ -189,14 +150,6 @@ class PackageRequests:
         """The parser's result for the present text of `path`, if it was asked."""
         verdict = self._parsed.get(path)
         return verdict if verdict and verdict[0] == hash(self._documents.present(path).content) else None
-
-    @property
-    def _published(self) -> dict[Path, str]:
-        return self._lifetime.connection.notifications.diagnostics.unparsed if self._lifetime.connection else {}
-
-    def _has(self, path: Path, word: str, *, part: bool) -> bool:
-        text = self._documents.present(path)
-        return word.casefold() in text.content.casefold() if part else bool(text.words(word))
 
     async def _load_packages(self, paths: Iterable[Path], connection: Connection, rules: Changes) -> None:
         """Load the packages of `paths`, then dependents of those and of deleted files."""

@@ -15,12 +15,12 @@ from msgspec import Struct
 from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import content_or_nothing
-from lsp_mcp.lsp.compilation.conditionals import stands_in_condition
-from lsp_mcp.lsp.compilation.fragments import is_inside
-from lsp_mcp.lsp.compilation.includes import Includes
-from lsp_mcp.lsp.compilation.whole_units import WholeUnit
-from lsp_mcp.lsp.coverage.word_search import WordSearch
+from lsp_mcp.servers.clangd.compilation.conditionals import stands_in_condition
+from lsp_mcp.servers.clangd.compilation.fragments import is_inside
+from lsp_mcp.servers.clangd.compilation.includes import Includes
+from lsp_mcp.servers.clangd.compilation.whole_units import WholeUnit
 from lsp_mcp.text import Text
+from lsp_mcp.words.word_search import WordSearch
 
 _NOTHING: frozenset[Path] = frozenset()
 _MOST_INCLUDERS = 20  # of a file, which are read

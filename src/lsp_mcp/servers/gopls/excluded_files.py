@@ -15,7 +15,7 @@ from pathlib import Path
 from lsp_mcp.adapters import Projects
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import UnavailableError
-from lsp_mcp.lsp.coverage.kept_excluded import KeptExcluded
+from lsp_mcp.servers.gopls.kept_excluded import KeptExcluded
 from lsp_mcp.wire.process import run
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lsp_mcp.disk.files import content_or_nothing
-from lsp_mcp.lsp.compilation.conditionals import has_conditions, leading_includes
+from lsp_mcp.servers.clangd.compilation.conditionals import has_conditions, leading_includes
 
 _ANY = ""  # spelled by a macro
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from lsp_mcp.lsp.coverage.projects import Project
+from lsp_mcp.servers.gopls.projects import Project
 
 Paths = Callable[[], Iterable[str]]
 ProjectOf = Callable[[Path], Project | None]

@@ -33,11 +33,11 @@ from lsp_mcp.adapters import Compilation
 from lsp_mcp.backend import Indexed
 from lsp_mcp.cache_folders import cache_folder, checkout_folder, require_room
 from lsp_mcp.disk.files import Signature, content
-from lsp_mcp.lsp.compilation import index_file
-from lsp_mcp.lsp.compilation.database import Database
-from lsp_mcp.lsp.compilation.includes import Includes, Scan
 from lsp_mcp.private_files import open_private, private_folder, write_private
 from lsp_mcp.remembered import Remembered
+from lsp_mcp.servers.clangd.compilation import index_file
+from lsp_mcp.servers.clangd.compilation.database import Database
+from lsp_mcp.servers.clangd.compilation.includes import Includes, Scan
 
 log = logging.getLogger(__name__)
 

@@ -12,16 +12,15 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Scope, Use
 from lsp_mcp.errors import PathError
 from lsp_mcp.gaps import Gap
-from lsp_mcp.lsp.compilation.build import Build
+from lsp_mcp.lsp.coverage import Parts
 from lsp_mcp.lsp.life.connection import Connection
-from lsp_mcp.lsp.life.documents import Documents
-from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.reading import read_again, read_told
-from lsp_mcp.lsp.reloading.background_reading import BackgroundReading
-from lsp_mcp.lsp.reloading.reloading import Known, Looked, error_gaps, own_error_gap
-from lsp_mcp.lsp.reloading.unit_errors import UnitErrors
+from lsp_mcp.lsp.reloading.reloading import Looked, error_gaps, own_error_gap
 from lsp_mcp.objects.elsewhere import elsewhere, one_line
 from lsp_mcp.prose import count, first_few
+from lsp_mcp.servers.clangd.background_reading import BackgroundReading
+from lsp_mcp.servers.clangd.compilation.build import Build
+from lsp_mcp.servers.clangd.unit_errors import UnitErrors
 from lsp_mcp.text import Text
 from lsp_mcp.waiting import within
 from lsp_mcp.words.lexing import occurrences
@@ -42,26 +41,17 @@ class Reopening:
     seconds that one question waits for excluded files; reading continues after that.
     """
 
-    def __init__(
-        self,
-        adapter: Adapter,
-        build: Build,
-        documents: Documents,
-        lifetime: Lifetime,
-        known: Known,
-        timeout: float,
-        patience: float,
-    ) -> None:
+    def __init__(self, adapter: Adapter, build: Build, parts: Parts) -> None:
         self._adapter = adapter
         self._build = build
-        self._documents = documents
-        self._lifetime = lifetime
-        self._known = known
-        self._timeout = timeout
-        self._patience = patience
+        self._documents = parts.documents
+        self._lifetime = parts.lifetime
+        self._known = parts.known
+        self._timeout = parts.timeout
+        self._patience = parts.patience
         self._background = BackgroundReading(self._read_unbuilt)
         assert adapter.compilation
-        self._units = UnitErrors(adapter, adapter.compilation, build, documents)
+        self._units = UnitErrors(adapter, adapter.compilation, build, parts.documents)
         self._has_read: set[Path] = set()  # files that the present server has read because they were opened
         self._checked: set[Path] = set()  # files checked because they changed or a caller named them
         self._later: set[Path] = set()  # files to read before the next question, which need no check
@@ -72,6 +62,11 @@ class Reopening:
         self._lines: dict[tuple[Path, str], tuple[Text, list[Any], list[int]]] = {}  # see `_inactive_lines`
         self._mistrusted = False
         self._macros: set[tuple[Path, str]] = set()  # places of names that no text spells
+
+    @property
+    def reads_untold(self) -> bool:
+        """See `Reloading.reads_untold`: its index says what it has read."""
+        return False
 
     def started(self) -> None:
         """There is a new server, which has only its index."""
@@ -238,7 +233,7 @@ class Reopening:
         later = scope.unsearched | (left_out & {*self._background.pending}) if use else frozenset()
         now = [path for path in sorted(left_out - later) if use and use.may_be_in(path)]
         later = frozenset(path for path in later if use and use.may_be_in(path))
-        gaps = self._build.gaps(now, sorted(later), use) if scope.reach != "text" else []
+        gaps = self._build.build_gaps(now, sorted(later), use) if scope.reach != "text" else []
         if scope.reach != "workspace" and scope.path:
             gaps += own_error_gap(scope.path, self._errors.get(scope.path), display_path)
         if scope.path and scope.reach != "text":

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from lsp_mcp.adapters import Adapter, Compilation
 from lsp_mcp.backend import Facts, Indexed, Use
-from lsp_mcp.disk.feed import Feed
 from lsp_mcp.gaps import Gap, news
-from lsp_mcp.lsp.compilation.build_gaps import database_gaps, database_news, missing_files
-from lsp_mcp.lsp.compilation.chosen_database import ChosenDatabase
-from lsp_mcp.lsp.compilation.database import own_project
-from lsp_mcp.lsp.compilation.files import BuildFiles
-from lsp_mcp.lsp.compilation.files_elsewhere import FilesElsewhere
-from lsp_mcp.lsp.compilation.includes import Includes
-from lsp_mcp.lsp.compilation.index_folder import IndexFolder
+from lsp_mcp.lsp.coverage import Coverage, Start
+from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.prose import count, first_few
-from lsp_mcp.workspace import Workspace
+from lsp_mcp.servers.clangd.compilation.build_gaps import database_gaps, database_news, missing_files
+from lsp_mcp.servers.clangd.compilation.chosen_database import ChosenDatabase
+from lsp_mcp.servers.clangd.compilation.database import own_project
+from lsp_mcp.servers.clangd.compilation.files import BuildFiles
+from lsp_mcp.servers.clangd.compilation.files_elsewhere import FilesElsewhere
+from lsp_mcp.servers.clangd.compilation.includes import Includes
+from lsp_mcp.servers.clangd.compilation.index_folder import IndexFolder
 
 log = logging.getLogger(__name__)
 
@@ -34,22 +34,14 @@ class IndexHome(Enum):
     EDITORS = "editors"  # an editor's server: it has its own index and finds its database by itself
 
 
-class Build:
-    """The build of one workspace, as one server sees it.
+class Build(Coverage):
+    """The build of one workspace, as one server sees it."""
 
-    `given` is a compilation database named by the user.
-    """
-
-    def __init__(
-        self,
-        adapter: Adapter,
-        rules: Compilation,
-        workspace: Workspace,
-        feed: Feed,
-        given: Path | None,
-        home: IndexHome = IndexHome.OURS,
-    ) -> None:
+    def __init__(self, adapter: Adapter, rules: Compilation, start: Start) -> None:
+        feed, workspace = start.feed, start.workspace
+        home = IndexHome.EDITORS if start.hosted else IndexHome.SHARED if start.shared_index else IndexHome.OURS
         self.files = BuildFiles(adapter, feed, Includes(rules.include_pattern))
+        self.includes = self.files
         self.has_index = False  # whether the server will index anything by itself
         self._adapter = adapter
         self._rules = rules
@@ -57,7 +49,7 @@ class Build:
         self._feed = feed
         self._home = home
         only_own = home is IndexHome.EDITORS
-        self._database = ChosenDatabase(rules, workspace.root, given, self.files.sources, only_own=only_own)
+        self._database = ChosenDatabase(rules, workspace.root, start.database, self.files.sources, only_own=only_own)
         self._folder: IndexFolder | None = None
         self._elsewhere = FilesElsewhere()
         self._headers_elsewhere = FilesElsewhere()
@@ -73,19 +65,17 @@ class Build:
         if file is None:
             return []
         if self._folder and self._folder.is_full:
-            self.close()
+            self._release()
             self._folder = None
         folder = self._take_folder(file)
         if self._home is not IndexHome.OURS and own_project(file, self._rules, self._workspace.root):
             return []  # it finds the database by itself
         return [self._rules.argument.format(folder=folder.folder)]
 
-    def started_by(self, command: Sequence[str]) -> None:
-        """The server belongs to an editor, which started it by `command`."""
-        self._database.read_given_by(command)
-
-    async def prepare(self) -> None:
+    async def prepare(self, command: Sequence[str]) -> None:
         """Read the database, and remove stale parts of the index, before the server reads either."""
+        if command:
+            self._database.read_given_by(command)
         includes = Includes(self._rules.include_pattern)
         self._has_changed, self._is_prepared = False, False
         await asyncio.to_thread(self._prepare, includes)
@@ -104,9 +94,19 @@ class Build:
         is_used = any(map(self._adapter.language_of, self._database.used.commands))
         return self._folder.folder / f"begin{self._adapter.languages[0].extensions[0]}" if is_used else None
 
-    async def indexed(self) -> None:
+    def started(self, documents: Documents) -> None:
+        """See `Coverage.started`: the server begins to index when it is shown a file."""
+        if first := self.first_file():
+            documents.show_briefly(first)
+
+    @property
+    def loads_by_itself(self) -> bool:
+        """See `Coverage.loads_by_itself`."""
+        return self.has_index
+
+    async def loaded(self) -> None:
         """The server has indexed everything: its index can be compared with the build."""
-        if self._folder and not self.files.compared:
+        if self.has_index and self._folder and not self.files.compared:
             self.files.indexed(await asyncio.to_thread(self._folder.indexed_names))
 
     def incomplete(self, path: Path) -> None:
@@ -114,19 +114,23 @@ class Build:
         if self._folder:
             self._folder.incomplete(path)
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         """The server has ended: note what its index was made from, and release the index folder."""
         if self._folder and self._is_prepared:
             try:
                 await asyncio.to_thread(self._folder.keep)
             except OSError as error:
                 log.warning("the index of %s is not kept as it is: %s", self._workspace.root, error)
-        self.close()
+        self._release()
 
-    def close(self) -> None:
-        """Release the index folder."""
-        if self._folder:
-            self._folder.close()
+    async def built(self, files: Sequence[Path]) -> Sequence[Path]:
+        """See `Coverage.built`."""
+        inside = (await self.files.view()).inside
+        return [path for path in files if path in inside]
+
+    async def part_of(self, path: Path) -> tuple[Path, int] | None:
+        """See `Coverage.part_of`."""
+        return await self.files.part_of(path)
 
     async def index_of(self, paths: Collection[Path]) -> Mapping[Path, Indexed]:
         """See `Backend.indexed`."""
@@ -137,7 +141,7 @@ class Build:
 
     # --- what changed ------------------------------------------------------------------------------
 
-    def changed(self, paths: Iterable[Path]) -> None:
+    def changed(self, paths: Sequence[Path]) -> None:
         """Note that these were created, changed or deleted."""
         self._has_changed = True
         self.files.changed(paths)
@@ -182,7 +186,7 @@ class Build:
 
     # --- what answers must say ---------------------------------------------------------------------
 
-    def gaps(self, left_out: Sequence[Path], later: Sequence[Path], use: Use | None) -> list[Gap]:
+    def build_gaps(self, left_out: Sequence[Path], later: Sequence[Path], use: Use | None) -> list[Gap]:
         """The gaps caused by the build.
 
         `left_out` and `later` are files outside it with the word of `use`; the server is still reading the latter.
@@ -228,6 +232,10 @@ class Build:
         return self._workspace.display_path(path)
 
     # --- inside ------------------------------------------------------------------------------------
+
+    def _release(self) -> None:
+        if self._folder:
+            self._folder.close()
 
     def _take_folder(self, file: Path) -> IndexFolder:
         if self._folder is None:

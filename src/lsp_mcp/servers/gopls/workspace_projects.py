@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import shlex
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from contextvars import Context
 from functools import partial
 from pathlib import Path
@@ -15,21 +15,23 @@ from typing import Any
 
 from lsp_mcp.adapters import Adapter, Projects
 from lsp_mcp.backend import Scope, Use
-from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import content
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.gaps import Gap
-from lsp_mcp.lsp.coverage.excluded_files import ExcludedFiles, how_to_build
-from lsp_mcp.lsp.coverage.import_check import ImportCheck
-from lsp_mcp.lsp.coverage.kept_excluded import KeptExcluded
-from lsp_mcp.lsp.coverage.missed_errors import MissedErrors
-from lsp_mcp.lsp.coverage.private_join import PrivateJoin
-from lsp_mcp.lsp.coverage.projects import Project, ProjectMap, above, map_projects
-from lsp_mcp.lsp.coverage.sources import Sources
-from lsp_mcp.lsp.coverage.word_search import WordSearch
+from lsp_mcp.lsp.coverage import Coverage, Miss, Start
+from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.prose import count, first_few
+from lsp_mcp.servers.gopls.companions import Companions
+from lsp_mcp.servers.gopls.excluded_files import ExcludedFiles, how_to_build
+from lsp_mcp.servers.gopls.import_check import ImportCheck
+from lsp_mcp.servers.gopls.kept_excluded import KeptExcluded
+from lsp_mcp.servers.gopls.missed_errors import MissedErrors
+from lsp_mcp.servers.gopls.private_join import PrivateJoin
+from lsp_mcp.servers.gopls.projects import Project, ProjectMap, above, map_projects
+from lsp_mcp.servers.gopls.sources import Sources
+from lsp_mcp.text import Text
 from lsp_mcp.wire.process import run
-from lsp_mcp.workspace import Workspace
+from lsp_mcp.words.word_search import WordSearch
 
 log = logging.getLogger(__name__)
 
@@ -37,18 +39,12 @@ _MOST_LOADED = 16  # projects loaded for questions about the whole workspace; ea
 _CHECK_TIMEOUT = 20.0  # seconds per check command
 
 
-class WorkspaceProjects:
+class WorkspaceProjects(Coverage):
     """The projects of one workspace, as one server sees them; empty for a server without projects."""
 
-    def __init__(
-        self,
-        adapter: Adapter,
-        workspace: Workspace,
-        feed: Feed,
-        env: Mapping[str, str] | None = None,
-        *,
-        may_join: bool = False,
-    ) -> None:
+    def __init__(self, adapter: Adapter, start: Start) -> None:
+        workspace, feed = start.workspace, start.feed
+        self.surroundings = self
         self._adapter = adapter
         self._rules = adapter.projects
         self._root = workspace.root
@@ -56,14 +52,19 @@ class WorkspaceProjects:
         self._feed = feed
         self._map: ProjectMap | None = None
         self._own_map: ProjectMap | None = None  # including files of the workspace that join projects
-        environment = {**os.environ, **(env or {})}
+        environment = {**os.environ, **(start.env or {})}
         self._program_env = {
             name: value for name, value in adapter.settings.program_env.items() if name not in environment
         }
         join = adapter.projects.join if adapter.projects else None
         self._join = (
-            PrivateJoin(join, adapter.projects.marker, workspace.root, environment, allowed=may_join)
+            PrivateJoin(join, adapter.projects.marker, workspace.root, environment, allowed=not start.hosted)
             if adapter.projects and join
+            else None
+        )
+        self._companions = (
+            Companions(join.companion, workspace.root, lambda: self.are_joined_by_variable)
+            if join and join.companion
             else None
         )
         self._closed = False
@@ -78,7 +79,7 @@ class WorkspaceProjects:
         self._imports = (
             ImportCheck(adapter.projects, lambda path: self._projects().of(path)) if adapter.projects else None
         )
-        self.missed = MissedErrors(adapter, self._loaded_sources, self._is_excluded)
+        self._missed = MissedErrors(adapter, self._loaded_sources, self._is_excluded)
         command = adapter.projects.excluded_command if adapter.projects else ()
         self._excluded = (
             ExcludedFiles(command, partial(feed.free_readers, adapter.extensions), lambda: self.env, self._kept())
@@ -97,7 +98,7 @@ class WorkspaceProjects:
         self._changes += 1
         sources = [path for path in paths if path.suffix in self._adapter.extensions]
         self._words.changed(map(str, sources))
-        self.missed.changed(sources)
+        self._missed.changed(sources)
         if self._imports:
             self._imports.changed(sources)
         if self._excluded:
@@ -120,6 +121,38 @@ class WorkspaceProjects:
             self._sources.changed(sources)
             # Any change may have fixed it: a file of checksums, a folder of dependencies.
             self._checks = {folder: check for folder, check in self._checks.items() if not self._reason(folder)}
+
+    async def prepare(self, command: Sequence[str]) -> None:
+        """See `Coverage.prepare`."""
+        await self.join()
+
+    def restarted(self) -> None:
+        """See `Coverage.restarted`: the new server has none of the companions."""
+        if self._companions:
+            self._companions.forget()
+
+    def started(self, documents: Documents) -> None:
+        """See `Coverage.started`."""
+        self.check()
+        self.begin()
+
+    def opening(self, path: Path, text: Text, notify: Callable[[str, Any], None]) -> None:
+        """See `Coverage.opening`."""
+        if self._companions:
+            self._companions.open_for(path, text, notify)
+
+    async def settle(self, reload_all: Callable[..., Awaitable[None]]) -> bool:
+        """See `Coverage.settle`."""
+        if joined := await self.join():
+            await reload_all(settings=True)
+        if await self.repaired():
+            await reload_all()
+            self.taken_up()
+        return joined
+
+    async def missed(self, shown: Mapping[Path, Text]) -> Mapping[Path, Sequence[Miss]]:
+        """See `Coverage.missed`."""
+        return await self._missed.found(shown)
 
     async def join(self) -> bool:
         """Join projects for the server alone, unless the user did; returns whether that changed."""

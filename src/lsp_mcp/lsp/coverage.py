@@ -1,0 +1,162 @@
+"""What one server has of a workspace: `Coverage`, and the hooks that need parts of a session: `SessionPlugin`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from lsp_mcp.backend import Facts, Indexed, Scope, Use
+from lsp_mcp.disk.feed import Feed
+from lsp_mcp.gaps import Gap
+from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.reloading.plain import PlainReloading
+from lsp_mcp.lsp.reloading.reloading import Known, Reloading
+from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.text import Span, Text
+from lsp_mcp.words.workspace_words import Includes, Surroundings
+from lsp_mcp.workspace import Workspace
+
+
+class Start(Struct, frozen=True):
+    """What a server is started with."""
+
+    workspace: Workspace
+    feed: Feed
+    env: Mapping[str, str] | None = None
+    database: Path | None = None  # the compilation database that the user named
+    shared_index: bool = False  # the index is kept where an editor's server keeps it
+    hosted: bool = False  # it is an editor's server, which starts it
+
+
+class Parts(Struct, frozen=True):
+    """The parts of a session that make a server read."""
+
+    workspace: Workspace
+    documents: Documents
+    lifetime: Lifetime
+    known: Known
+    timeout: float  # seconds to wait for one answer
+    patience: float  # seconds that one question waits for files outside the build
+
+
+class Miss(Struct, frozen=True):
+    """An error that the language's own build reports and the server does not."""
+
+    span: Span
+    message: str
+
+
+class Coverage:
+    """What a server loads of the workspace, and what it leaves out; one object for each session.
+
+    The defaults are those of a server that only an adapter file describes.
+    """
+
+    includes: Includes | None = None
+    """Which files include which, in a language with includes."""
+    surroundings: Surroundings | None = None
+    """Where imports lead, in a language with imports."""
+
+    # --- for the start of a server -----------------------------------------------------------------
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """Environment variables for the server."""
+        return {}
+
+    def arguments(self) -> list[str]:
+        """Additions to the server's command."""
+        return []
+
+    async def prepare(self, command: Sequence[str]) -> None:
+        """The server is about to read its first file; `command` started it if it is an editor's, else it is empty."""
+
+    def restarted(self) -> None:
+        """There is a new server; its documents will be opened again."""
+
+    def started(self, documents: Documents) -> None:
+        """The new server has the open documents."""
+
+    def opening(self, path: Path, text: Text, notify: Callable[[str, Any], None]) -> None:
+        """The document `path` is about to be opened with `text`."""
+
+    def incomplete(self, path: Path) -> None:
+        """The server has indexed only a part of `path`; may be called in another thread."""
+
+    @property
+    def loads_by_itself(self) -> bool:
+        """Whether the server loads the workspace without being asked, so that questions wait until it has."""
+        return True
+
+    async def loaded(self) -> None:
+        """The server has loaded the workspace."""
+
+    async def close(self) -> None:
+        """End what is still running, and release what is locked."""
+
+    # --- what changed ------------------------------------------------------------------------------
+
+    def changed(self, paths: Sequence[Path]) -> None:
+        """Note that these files were created, changed or deleted."""
+
+    def changed_elsewhere(self) -> list[Path]:
+        """The files outside the watched folders that matter, and changed since the last call."""
+        return []
+
+    async def settle(self, reload_all: Callable[..., Awaitable[None]]) -> bool:
+        """Call `Reloading.reload_all` if what the server loads is different now; returns whether it was replaced."""
+        return False
+
+    # --- questions ---------------------------------------------------------------------------------
+
+    def files_to_open(self) -> list[Path]:
+        """Files that must be open so that the server loads all of the workspace."""
+        return []
+
+    async def gaps(self, scope: Scope) -> list[Gap]:
+        """What an answer of `scope` may lack because the server does not load everything."""
+        return []
+
+    def news(self) -> list[Gap]:
+        """What readers of an answer should know about what the server has."""
+        return []
+
+    async def facts(self) -> Facts:
+        """See `Backend.facts`."""
+        return Facts()
+
+    async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
+        """See `Backend.left_out`."""
+        return ()
+
+    async def built(self, files: Sequence[Path]) -> Sequence[Path]:
+        """Those of `files` that the build has."""
+        return files
+
+    async def index_of(self, paths: Collection[Path]) -> Mapping[Path, Indexed]:
+        """See `Backend.indexed`."""
+        return {}
+
+    async def part_of(self, path: Path) -> tuple[Path, int] | None:
+        """See `Backend.part_of`."""
+        return None
+
+    async def missed(self, shown: Mapping[Path, Text]) -> Mapping[Path, Sequence[Miss]]:
+        """The errors that the server does not report, of each file with any; `shown` are the texts of documents."""
+        return {}
+
+
+class SessionPlugin(Plugin):
+    """The hooks of a plug-in that need parts of a session."""
+
+    def coverage(self, start: Start) -> Coverage:
+        """Serves the completeness of every answer: what the server has of the workspace, and what it leaves out."""
+        return Coverage()
+
+    def reloading(self, coverage: Coverage, parts: Parts) -> Reloading:
+        """Serves the freshness of every answer: how the server, with its `coverage`, is made to read what changed."""
+        return PlainReloading(self.adapter, parts.workspace, parts.documents, parts.lifetime, parts.timeout)

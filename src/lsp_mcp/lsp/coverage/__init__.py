@@ -1,1 +1,0 @@
-"""What a server's answers may miss: projects not searched, excluded files, files with syntax errors."""
