@@ -6,7 +6,6 @@ in `servers`, which an adapter cannot name.
 
 from __future__ import annotations
 
-import fnmatch
 import re
 import tomllib
 from collections.abc import Iterator
@@ -97,116 +96,6 @@ class Visibility(Data, frozen=True):
     naming_words: tuple[str, ...] = ()  # a file with one of these words can refer to any name
     version_mark: str = ""  # what separates PATH and VERSION in a dependency's folder name
     capital_mark: str = ""  # precedes a capital letter in such a folder name
-
-
-class Companion(Data, frozen=True):
-    """A document in the workspace root that exists only for the server, opened before one that needs it."""
-
-    file: str  # its name, with a {number} and the {suffix} of the other document
-    language: str  # its language identifier
-    suffix_pattern: str  # the part of the other's name, without its extension, that is the suffix
-    line_pattern: str  # each line of the other's text that it has, too; without these and a suffix, none is needed
-
-
-class Join(Data, frozen=True):
-    """How to join separate projects for the server alone: a private file outside the workspace, named by a variable."""
-
-    variable: str  # environment variable with the file's path; a value set by the user takes precedence
-    file: str  # the file's name
-    text: str  # the file's text, with {version} and {entries}
-    entry: str  # one entry, with {folder}
-    version_pattern: str  # group 1 is the version that a marker file requires; the newest is used
-    version_default: str
-    check_command: tuple[str, ...]  # given `FOLDER/...` for each project: tells whether they load together
-    check_problem: str = ""  # output of that command that means they do not
-    lock_files: tuple[str, ...] = ()  # files beside the marker that pin a project's dependencies
-    decided_by: dict[str, str] = {}  # environment variables whose value, if it matches the pattern, rules joining out
-    decided_by_files: tuple[str, ...] = ()  # files or folders of a project that rule joining out
-    companion: Companion | None = None  # what documents need while projects are joined by the variable
-
-
-class Projects(Data, frozen=True):
-    """How a workspace divides into projects (Go modules, packages …) that the server loads one by one."""
-
-    marker: str  # the file that makes its folder a project
-    name_pattern: str  # in the marker file: group 1 is the project's name
-    joined_by: str = ""  # the file that joins projects into one workspace; it lists their folders
-    join_hint: str = ""  # the command that creates that file; {folders} are the projects' folders
-    join_more_hint: str = ""  # the command that adds projects to an existing one
-    join: Join | None = None
-    alias_pattern: str = ""  # in either file: another `name` for the project in `folder` (named groups)
-    implied: tuple[str, ...] = ()  # projects that all others use without declaring it
-    ignored_folders: tuple[str, ...] = ()  # name patterns of folders that contain no projects
-    # Run in the project's folder; fails with a reason if the project cannot be loaded. {folder}: one with sources.
-    check_command: tuple[str, ...] = ()
-    # Given folders, prints `FOLDER<tab>ERROR` for packages that cannot be loaded; errors that match `import_problem`
-    # make answers incomplete. Run when a file's matches of `import_pattern` have changed.
-    import_command: tuple[str, ...] = ()
-    import_pattern: str = ""
-    import_problem: str = ""
-    excluded_command: tuple[str, ...] = ()  # given folders: prints their source files that the build excludes
-    # Run in the project's folder: prints all by which the build decides that, apart from files, so that it can be kept.
-    # What matches `excluded_unkept` in what it prints makes the build depend on something else as well.
-    excluded_settings_command: tuple[str, ...] = ()
-    excluded_unkept: str = ""
-    # The server's error for an excluded file that it cannot load even when the file is open. Empty: it loads none.
-    left_out_refusal: str = ""
-    left_out_pattern: str = ""  # a file's build constraint
-    left_out_tag: str = ""  # in that constraint: what a user must set to include the file
-    left_out_hint: str = ""  # how to set `{tags}`
-    open_to_load: bool = False  # the server loads a project only while one of its files is open
-
-    def ignores(self, file: Path, root: Path) -> bool:
-        """Whether `file` is in a folder below `root` that holds no project."""
-        if not file.is_relative_to(root):
-            return False
-        folders = file.relative_to(root).parts[:-1]
-        return any(fnmatch.fnmatchcase(folder, pattern) for folder in folders for pattern in self.ignored_folders)
-
-
-class Compilation(Data, frozen=True):
-    """The compilation database of a server that indexes the files listed there, and where it keeps that index.
-
-    Such a server reads a changed file, and the files that include it, again only when it is opened.
-    """
-
-    database: str  # the database's file name
-    folders: tuple[str, ...]  # where builds put it: globs below the root or a folder above it, in order of preference
-    own_folders: tuple[str, ...]  # where the server looks by itself, in each folder above a file
-    argument: str  # makes the server use the database in {folder}
-    index_folder: str  # the index, relative to the database's folder
-    shard_pattern: str  # the name of an index file: group 1 is the name of its source file
-    include_pattern: str  # an include line: group 1 is the path as written
-    how_to_get: str  # how to create the database, for people
-    library_folders: tuple[str, ...] = ()  # absolute globs of system headers, which never include workspace files
-    library_pattern: str = "(?!)"  # such headers by the path as written, wherever they are
-    index_version: int = 0  # of its form, if `servers/clangd/compilation/index_file.py` can read it; 0: it is not read
-    flags: str = ""  # a file of compiler flags, one per line, used for every file if there is no database
-    compiled_extensions: tuple[str, ...] = ()  # which files are compiled in that case, rather than only included
-    config_files: tuple[str, ...] = ()  # names of the server's own files about compile flags
-    user_files: tuple[str, ...] = ()  # the user's such files: absolute paths, with ~ and $VARIABLE
-    variables: tuple[str, ...] = ()  # environment variables that the compiler reads
-    folder_option_pattern: str = ""  # compiler options whose argument is a folder of headers
-    include_options: tuple[str, ...] = ()  # compiler options whose argument is a file to include first
-    added_flags: tuple[str, ...] = ()  # compiler flags added for each file; flags of the build take precedence
-
-    def compiles(self, path: Path) -> bool:
-        """Whether `path` is compiled by itself rather than only included, judged by its name."""
-        return path.suffix in self.compiled_extensions
-
-
-class Changes(Data, frozen=True):
-    """What must be done for the server when files were created or changed, because it does not do it by itself."""
-
-    load_request: str = ""  # sent about each such file: makes the server load the file's package
-    load_command_field: str = ""  # if that is a command: the field of its argument with the file's URI
-    load_most: int = 0  # if more files than this change at once, everything is reloaded
-    # Pattern of its error for a file that the server has read before it was told of it, and so has overlooked. The file
-    # is shown empty, then with its text, and the request is repeated.
-    overlooked_refusal: str = ""
-    settle_request: str = ""  # sent afterwards: makes the server load the packages that depend on those
-    settle_params: dict[str, Any] = {}
-    goes_by_mtime: bool = False  # the server misses a change to a closed file that keeps its modification time
 
 
 class Documents(Data, frozen=True):
@@ -459,10 +348,7 @@ class Adapter(Data, frozen=True):
     package_program: str = ""  # the program's path if it was installed as a Python package: PACKAGE/…
     requires: tuple[Requirement, ...] = ()
     workspace: Workspace = Workspace()
-    projects: Projects | None = None
     visibility: Visibility | None = None
-    compilation: Compilation | None = None
-    changes: Changes = Changes()
     documents: Documents = Documents()
     inactive_regions: InactiveRegions = InactiveRegions()
     positions: Positions = Positions()
@@ -484,11 +370,6 @@ class Adapter(Data, frozen=True):
     def is_generated(self, path: str | Path) -> bool:
         """Whether a build tool generated `path` for its own use."""
         return bool(self._generated and self._generated.search(str(path)))
-
-    @property
-    def pulls_diagnostics(self) -> bool:
-        """Whether to request the diagnostics of documents from the server, because nothing better is known about it."""
-        return not self.diagnostics.command and not self.compilation
 
     def language_of(self, path: Path) -> Language | None:
         """The language of `path` by its extension; None if this server does not support it."""

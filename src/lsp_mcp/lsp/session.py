@@ -112,7 +112,7 @@ class Session:
             adapter.name,
             self._hosted
             or ProcessLauncher(
-                adapter,
+                plugin,
                 workspace.root,
                 self._command,
                 options.env,
@@ -510,7 +510,7 @@ class Session:
         diagnostics = connection.notifications.diagnostics
         diagnostics.serial, diagnostics.on_published = self._documents.serial, self._documents.published
         diagnostics.on_outdated = self._documents.read_again
-        if self.adapter.pulls_diagnostics:
+        if self.plugin.pulls_diagnostics:
             diagnostics.pull = pulling(connection, self.request_timeout)
         if isinstance(connection, HostedConnection):
             connection.listen()
