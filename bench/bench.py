@@ -218,7 +218,7 @@ async def _warm(
 async def _cold(sides: Sides, first: Question, runs: int, progress: Progress) -> list[Cold]:
     """The first answers of new processes; for a server that keeps an index, without one and with one."""
     apart = replace(sides, cache=sides.cache.with_name("cold"))
-    if sides.adapter.name != "clangd":
+    if not sides.adapter.compilation:
         return [await measures.cold(apart, first, runs, progress, kept=True, note="")]
     return [
         await measures.cold(apart, first, runs, progress, kept=kept, note=note)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets outside programs: scripts/tools.sh [gopls] [clangd] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [json_tree] [truth] [linters]
+# Gets outside programs: scripts/tools.sh [gopls] [clangd] [languages] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [json_tree] [truth] [linters]
 #
 # If none is named, all that the tests drive; debugpy came with `make env`. `json_tree` is the code that `make demo` and
 # `make bench` ask clangd about. The plugin nvim-dap is in no registry: tests take NVIM_DAP_PATH, or the user's own.
@@ -208,7 +208,17 @@ get_truth() {
   fi
 }
 
-if [ $# = 0 ]; then set -- gopls clangd nvim dlv lldb_dap postgresql chromium; fi
+# The servers of other languages that have tests, by the program's own command. Node and Rust are the machine's.
+get_languages() {
+  local server
+  for server in basedpyright typescript rust-analyzer; do
+    if ! .venv/bin/lsp-mcp install "$server" >&2; then
+      lacks "$server" "Run \`.venv/bin/lsp-mcp install $server\` once the cause above is gone."
+    fi
+  done
+}
+
+if [ $# = 0 ]; then set -- gopls clangd languages nvim dlv lldb_dap postgresql chromium; fi
 for tool in "$@"; do "get_$tool"; done
 if [ "$missing" = 1 ] && [ "${CI:-}" = true ]; then
   say "With CI=true a missing program is a failure."

@@ -6,6 +6,7 @@ in `servers`, which an adapter cannot name.
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import tomllib
 from collections.abc import Iterator
@@ -72,7 +73,8 @@ class Workspace(Data, frozen=True):
     """The layout of a workspace for this server."""
 
     root_markers: tuple[str, ...] = ()  # files that mark a workspace root; the server is chosen where one exists
-    ignored_folders: tuple[str, ...] = (".git",)  # folder names that are not watched
+    # Names of folders that are not watched; NAME/FILE: only those with that file in them.
+    ignored_folders: tuple[str, ...] = (".git",)
     generated_pattern: str = ""  # paths of sources that build tools generate for their own use; left out of answers
     dependency_folder_names: tuple[str, ...] = ()  # folders with dependencies' sources: read-only
     dependency_folders_command: tuple[str, ...] = ()  # prints folders that may be read, one per line
@@ -96,6 +98,116 @@ class Visibility(Data, frozen=True):
     naming_words: tuple[str, ...] = ()  # a file with one of these words can refer to any name
     version_mark: str = ""  # what separates PATH and VERSION in a dependency's folder name
     capital_mark: str = ""  # precedes a capital letter in such a folder name
+
+
+class Companion(Data, frozen=True):
+    """A document in the workspace root that exists only for the server, opened before one that needs it."""
+
+    file: str  # its name, with a {number} and the {suffix} of the other document
+    language: str  # its language identifier
+    suffix_pattern: str  # the part of the other's name, without its extension, that is the suffix
+    line_pattern: str  # each line of the other's text that it has, too; without these and a suffix, none is needed
+
+
+class Join(Data, frozen=True):
+    """How to join separate projects for the server alone: a private file outside the workspace, named by a variable."""
+
+    variable: str  # environment variable with the file's path; a value set by the user takes precedence
+    file: str  # the file's name
+    text: str  # the file's text, with {version} and {entries}
+    entry: str  # one entry, with {folder}
+    version_pattern: str  # group 1 is the version that a marker file requires; the newest is used
+    version_default: str
+    check_command: tuple[str, ...]  # given `FOLDER/...` for each project: tells whether they load together
+    check_problem: str = ""  # output of that command that means they do not
+    lock_files: tuple[str, ...] = ()  # files beside the marker that pin a project's dependencies
+    decided_by: dict[str, str] = {}  # environment variables whose value, if it matches the pattern, rules joining out
+    decided_by_files: tuple[str, ...] = ()  # files or folders of a project that rule joining out
+    companion: Companion | None = None  # what documents need while projects are joined by the variable
+
+
+class Projects(Data, frozen=True):
+    """How a workspace divides into projects (Go modules, packages …) that the server loads one by one."""
+
+    marker: str  # the file that makes its folder a project
+    name_pattern: str  # in the marker file: group 1 is the project's name
+    joined_by: str = ""  # the file that joins projects into one workspace; it lists their folders
+    join_hint: str = ""  # the command that creates that file; {folders} are the projects' folders
+    join_more_hint: str = ""  # the command that adds projects to an existing one
+    join: Join | None = None
+    alias_pattern: str = ""  # in either file: another `name` for the project in `folder` (named groups)
+    implied: tuple[str, ...] = ()  # projects that all others use without declaring it
+    ignored_folders: tuple[str, ...] = ()  # name patterns of folders that contain no projects
+    # Run in the project's folder; fails with a reason if the project cannot be loaded. {folder}: one with sources.
+    check_command: tuple[str, ...] = ()
+    # Given folders, prints `FOLDER<tab>ERROR` for packages that cannot be loaded; errors that match `import_problem`
+    # make answers incomplete. Run when a file's matches of `import_pattern` have changed.
+    import_command: tuple[str, ...] = ()
+    import_pattern: str = ""
+    import_problem: str = ""
+    excluded_command: tuple[str, ...] = ()  # given folders: prints their source files that the build excludes
+    # Run in the project's folder: prints all by which the build decides that, apart from files, so that it can be kept.
+    # What matches `excluded_unkept` in what it prints makes the build depend on something else as well.
+    excluded_settings_command: tuple[str, ...] = ()
+    excluded_unkept: str = ""
+    # The server's error for an excluded file that it cannot load even when the file is open. Empty: it loads none.
+    left_out_refusal: str = ""
+    left_out_pattern: str = ""  # a file's build constraint
+    left_out_tag: str = ""  # in that constraint: what a user must set to include the file
+    left_out_hint: str = ""  # how to set `{tags}`
+    open_to_load: bool = False  # the server loads a project only while one of its files is open
+
+    def ignores(self, file: Path, root: Path) -> bool:
+        """Whether `file` is in a folder below `root` that holds no project."""
+        if not file.is_relative_to(root):
+            return False
+        folders = file.relative_to(root).parts[:-1]
+        return any(fnmatch.fnmatchcase(folder, pattern) for folder in folders for pattern in self.ignored_folders)
+
+
+class Compilation(Data, frozen=True):
+    """The compilation database of a server that indexes the files listed there, and where it keeps that index.
+
+    Such a server reads a changed file, and the files that include it, again only when it is opened.
+    """
+
+    database: str  # the database's file name
+    folders: tuple[str, ...]  # where builds put it: globs below the root or a folder above it, in order of preference
+    own_folders: tuple[str, ...]  # where the server looks by itself, in each folder above a file
+    argument: str  # makes the server use the database in {folder}
+    index_folder: str  # the index, relative to the database's folder
+    shard_pattern: str  # the name of an index file: group 1 is the name of its source file
+    include_pattern: str  # an include line: group 1 is the path as written
+    how_to_get: str  # how to create the database, for people
+    library_folders: tuple[str, ...] = ()  # absolute globs of system headers, which never include workspace files
+    library_pattern: str = "(?!)"  # such headers by the path as written, wherever they are
+    index_version: int = 0  # of its form, if `servers/clangd/compilation/index_file.py` can read it; 0: it is not read
+    flags: str = ""  # a file of compiler flags, one per line, used for every file if there is no database
+    compiled_extensions: tuple[str, ...] = ()  # which files are compiled in that case, rather than only included
+    config_files: tuple[str, ...] = ()  # names of the server's own files about compile flags
+    user_files: tuple[str, ...] = ()  # the user's such files: absolute paths, with ~ and $VARIABLE
+    variables: tuple[str, ...] = ()  # environment variables that the compiler reads
+    folder_option_pattern: str = ""  # compiler options whose argument is a folder of headers
+    include_options: tuple[str, ...] = ()  # compiler options whose argument is a file to include first
+    added_flags: tuple[str, ...] = ()  # compiler flags added for each file; flags of the build take precedence
+
+    def compiles(self, path: Path) -> bool:
+        """Whether `path` is compiled by itself rather than only included, judged by its name."""
+        return path.suffix in self.compiled_extensions
+
+
+class Changes(Data, frozen=True):
+    """What must be done for the server when files were created or changed, because it does not do it by itself."""
+
+    load_request: str = ""  # sent about each such file: makes the server load the file's package
+    load_command_field: str = ""  # if that is a command: the field of its argument with the file's URI
+    load_most: int = 0  # if more files than this change at once, everything is reloaded
+    # Pattern of its error for a file that the server has read before it was told of it, and so has overlooked. The file
+    # is shown empty, then with its text, and the request is repeated.
+    overlooked_refusal: str = ""
+    settle_request: str = ""  # sent afterwards: makes the server load the packages that depend on those
+    settle_params: dict[str, Any] = {}
+    goes_by_mtime: bool = False  # the server misses a change to a closed file that keeps its modification time
 
 
 class Documents(Data, frozen=True):
@@ -127,12 +239,19 @@ class Ready(Data, frozen=True):
     """The signal that the server has loaded the whole workspace."""
 
     progress_title: str = ""  # the `$/progress` that must have started and ended; empty: ready once initialized
+    # The notification with `quiescent`, whether the server has loaded the workspace, and `health`, instead of that.
+    status_notification: str = ""
     incomplete_pattern: str = ""  # on stderr: group 1 is a file that was indexed only in part
     unusable_pattern: str = ""  # on stderr: group 1 is a file that was not indexed because of its compile flags
     unusable_hint: str = ""  # how to fix that
     harmless_errors: str = ""  # pattern of error codes that hide nothing in the file
     # Pattern of the message of a problem, in whatever file, that means that nothing could be loaded; `reason` says why.
     failure_pattern: str = ""
+
+    @property
+    def work(self) -> str:
+        """The title of the work that ends when the server is ready; empty if it never says so."""
+        return self.progress_title or ("loading the workspace" if self.status_notification else "")
 
 
 class Missed(Data, frozen=True):
@@ -275,6 +394,9 @@ class WordCheck(Data, frozen=True):
     # Field of a result with the symbol's name. If it differs from the word at the place, the server has misread the
     # code there, unless the word is a keyword that stands for a symbol (`standing_for`).
     name_field: str = ""
+    # There is no such field: the name is what the text has where a result points. For a server that answers about
+    # something near if it does not know what is asked about.
+    named_by_text: bool = False
     standing_for: frozenset[str] = frozenset()
     by_folder: bool = False  # one open file of a folder is enough to ask about all its files
     # Text directly before a member of a value or scope: the group `operator`, and `operand` if that is a name.
@@ -301,8 +423,10 @@ class WordCheck(Data, frozen=True):
 class Settings(Data, frozen=True):
     """The answer to `workspace/configuration`."""
 
-    section: str = ""
+    section: str = ""  # of `values`; empty: they begin with the names of sections
     values: dict[str, Any] = {}
+    # By a setting's full name, with dots: paths below the workspace root. It is set to the first one that exists.
+    first_of: dict[str, tuple[str, ...]] = {}
     env_setting: str = ""  # the setting that holds environment variables for the programs that the server runs
     program_env: dict[str, str] = {}  # such variables, also for programs that we run; the user's own take precedence
 
@@ -334,6 +458,7 @@ class Install(Data, frozen=True):
     command: tuple[str, ...]
     env: dict[str, str] = {}
     program: str = ""  # the program's path in {folder}, if it is not at the top under its own name
+    run: tuple[str, ...] = ()  # starts that {program}, if it does not run by itself
 
 
 class Adapter(Data, frozen=True):
@@ -343,12 +468,20 @@ class Adapter(Data, frozen=True):
     title: str  # display name
     command: tuple[str, ...]  # starts the server, which speaks LSP on stdin and stdout
     languages: tuple[Language, ...]
-    version_command: tuple[str, ...] = ()  # prints the version; the first word is replaced by the program found
+    # Prints the version. The first word is replaced by the program found, or by another program of its folder.
+    version_command: tuple[str, ...] = ()
+    oldest_version: str = ""  # an older program on PATH is not used
+    untested: bool = False  # written from the server's documentation, and never run
+    instead_of: str = ""  # the adapter for the same language that is chosen first
+    searched_by_name: bool = True  # it has symbols that people look for by name, in the whole workspace
     extra_paths: tuple[str, ...] = ()  # folders to search after PATH; ~ and ${VARIABLE} are expanded
     package_program: str = ""  # the program's path if it was installed as a Python package: PACKAGE/…
     requires: tuple[Requirement, ...] = ()
     workspace: Workspace = Workspace()
+    projects: Projects | None = None
     visibility: Visibility | None = None
+    compilation: Compilation | None = None
+    changes: Changes = Changes()
     documents: Documents = Documents()
     inactive_regions: InactiveRegions = InactiveRegions()
     positions: Positions = Positions()
@@ -371,9 +504,27 @@ class Adapter(Data, frozen=True):
         """Whether a build tool generated `path` for its own use."""
         return bool(self._generated and self._generated.search(str(path)))
 
+    @property
+    def pulls_diagnostics(self) -> bool:
+        """Whether to request the diagnostics of documents from the server, because nothing better is known about it."""
+        return not self.diagnostics.command and not self.compilation
+
     def language_of(self, path: Path) -> Language | None:
         """The language of `path` by its extension; None if this server does not support it."""
         return self._by_extension.get(path.suffix) or self._by_extension.get(path.suffix.lower())
+
+    def supports(self, extension: str) -> bool:
+        """Whether the server supports files with `extension`."""
+        return extension in self._by_extension or extension.lower() in self._by_extension
+
+    def language_name(self, extension: str) -> str:
+        """The display name of the language of files with `extension`, which it supports."""
+        return (self._by_extension.get(extension) or self._by_extension[extension.lower()]).name
+
+    @property
+    def language_names(self) -> list[str]:
+        """The display names of its languages, each once."""
+        return list(dict.fromkeys(language.name for language in self.languages))
 
     def encoding(self, unit: str) -> PositionEncoding:
         """The encoding for the negotiated `unit` (LSP 3.17, `PositionEncodingKind`).

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
+import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
 from platformdirs import user_data_path
 
-from lsp_mcp.adapters import Install, Requirement
+from lsp_mcp.adapters import Adapter, Install, Requirement
 from lsp_mcp.errors import MissingProgramError
+
+_VERSION_TIMEOUT = 2.0  # seconds for a program to print its version
 
 
 class Installable(Protocol):
@@ -63,28 +68,42 @@ def installed_folder(adapter: Installable) -> Path | None:
     return servers_folder() / f"{adapter.name}-{adapter.install.version}"
 
 
-def find_command(adapter: Installable) -> tuple[str, ...]:
-    """The adapter's command with the full path of its program.
+def find_command(adapter: Adapter) -> tuple[str, ...]:
+    """The adapter's command with the full path of its program; see `find_program`.
+
+    Raises:
+        MissingProgramError: it was not found.
+    """
+    program, arguments, own = find_program(adapter), adapter.command[1:], installed_folder(adapter)
+    if adapter.install and adapter.install.run and own and program.is_relative_to(own):
+        words = (word.replace("{folder}", str(own)) for word in adapter.install.run)
+        return (*(word.replace("{program}", str(program)) for word in words), *arguments)
+    return (str(program), *arguments)
+
+
+def find_program(adapter: Adapter) -> Path:
+    """The server's program.
 
     Searched in this order: the pinned version in our own folder, a Python package installed next to this program,
     PATH, the adapter's extra folders. Users choose any other version with a flag (`--gopls-path`).
 
     Raises:
-        MissingProgramError: it was not found.
+        MissingProgramError: it was not found, or is too old.
     """
-    program, *arguments = adapter.command
     own = installed_folder(adapter)
+    if own and (ours := installed_program(adapter, own)):
+        return ours
+    program = adapter.command[0]
     extra = [os.path.expandvars(Path(place).expanduser()) for place in adapter.extra_paths]
-    places = [
-        *(_places_in(own, adapter) if own else []),
-        *_package_places(adapter),
-        os.environ.get("PATH", os.defpath),
-        *(p for p in extra if "$" not in p),
-    ]
-    found = next((path for place in places if (path := shutil.which(program, path=place))), None)
-    if found is None:
-        raise MissingProgramError(f"{program} is not installed (looked on PATH and in {own or servers_folder()})")
-    return (found, *arguments)
+    places = [*_package_places(adapter), os.environ.get("PATH", os.defpath), *(p for p in extra if "$" not in p)]
+    found = [Path(path) for place in places if (path := shutil.which(program, path=place))]
+    oldest = adapter.oldest_version
+    usable = next((path for path in found if not _is_too_old(oldest, tuple(version_words(adapter, path)))), None)
+    if usable is None:
+        reason = f"is older than {oldest}" if found else "is not installed"
+        where = found[0] if found else f"looked on PATH and in {own or servers_folder()}"
+        raise MissingProgramError(f"{program} {reason} ({where})")
+    return usable
 
 
 def installed_program(adapter: Installable, folder: Path) -> Path | None:
@@ -98,14 +117,38 @@ def installed_program(adapter: Installable, folder: Path) -> Path | None:
 def version_words(adapter: Installable, program: Path) -> list[str]:
     """The command that prints the version of `program`; empty if there is none.
 
-    A Python module names {python}, which runs it, and {packages}, the folder of Python packages that contains it.
+    It names the server's program, or another one, which is searched beside it and then on PATH. A Python module
+    names {python}, which runs it, and {packages}, the folder of Python packages that contains it.
     """
     if not adapter.version_command:
         return []
-    if not adapter.version_command[0].startswith("{"):
-        return [str(program), *adapter.version_command[1:]]
+    first, *arguments = adapter.version_command
+    if adapter.install and adapter.install.run and program.is_relative_to(installed_folder(adapter) or program):
+        return []  # it does not run by itself
+    if first == adapter.command[0]:
+        return [str(program), *arguments]
+    if not first.startswith("{"):
+        beside = shutil.which(first, path=str(program.parent)) or shutil.which(first)
+        return [beside, *arguments] if beside else []
     values = {"{program}": str(program), "{python}": sys.executable, "{packages}": str(program.parent.parent)}
     return [values.get(word, word) for word in adapter.version_command]
+
+
+@cache
+def _is_too_old(oldest: str, command: tuple[str, ...]) -> bool:
+    """Whether the program whose version `command` prints is older than `oldest`; asked once per process."""
+    if not oldest or not command:
+        return False
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_VERSION_TIMEOUT, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False  # starting it says what is wrong
+    found = re.search(r"\d+(?:\.\d+)*", done.stdout)
+    return found is not None and _numbers(found[0]) < _numbers(oldest)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _places_in(folder: Path, adapter: Installable) -> list[str]:

@@ -152,6 +152,11 @@ class Marks:
         self._scheme = scheme
         self._anchors: dict[str, str] = {}
 
+    @property
+    def all(self) -> dict[str, str]:
+        """The anchor of each mark, by its name."""
+        return dict(self._anchors)
+
     def take(self, path: str, text: str) -> str:
         """`text` without its marks, which are remembered."""
         file = quote(os.path.relpath(self._top / path, self._root))

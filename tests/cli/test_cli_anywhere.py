@@ -118,7 +118,7 @@ def test_a_flag_that_means_nothing_is_refused_by_every_command(
 
 
 def test_the_board_needs_no_language_server(run: Run, empty: Path) -> None:
-    (empty / "a.py").touch()
+    (empty / "a.xyz").touch()
     made = run("board", "call", "create_task", "title=anywhere")
     assert made.exit_code == 0, made.stderr
     found = json.loads(run("call", "list_tasks", "--toolset", "board").stdout)

@@ -10,7 +10,7 @@ from click.testing import Result
 
 from cli.cli_helpers import Programs, Run, program
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.cli import doctor
+from lsp_mcp.cli import doctor, server_checks
 
 GOPLS = load_adapter("gopls")
 assert GOPLS.install
@@ -37,6 +37,7 @@ def test_all_is_well(project: Path, go: Programs, run: Run, monkeypatch: pytest.
     assert f"✓ workspace root  {project}\n" in result.stdout
     assert "has go.mod (gopls)" in result.stdout
     assert f"✓ gopls           {PINNED}" in result.stdout
+    assert "clangd" not in result.stdout
     assert "✓ go (for gopls)  1.27.1" in result.stdout
     assert "To fix it" not in result.stdout
 
@@ -89,7 +90,7 @@ def test_a_server_that_says_no_version_is_broken(script: str, note: str, project
 
 
 def test_a_server_that_hangs_is_broken(project: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_TIMEOUT", 0.5)
+    monkeypatch.setattr(server_checks, "_TIMEOUT", 0.5)
     path = go("gopls", "/bin/sleep 600 & wait")
     found = checks(run("doctor", "--json"))["gopls"]
     assert (found["state"], found["note"]) == ("broken", f"{path} version was still running after 0.5 s")
@@ -151,6 +152,21 @@ def test_where_no_server_is_needed_any_one_is_enough(
     assert one["gopls"]["state"] == "ok"
 
 
+def test_the_languages_of_the_files_are_listed_with_the_server_of_each(project: Path, go: Programs, run: Run) -> None:
+    go("gopls", f"echo v{PINNED}")
+    for file in ("a.go", "b.go", "web/c.ts", "tools/d.py", "node_modules/x/e.js"):
+        (project / file).parent.mkdir(parents=True, exist_ok=True)
+        (project / file).write_text("")
+    result = run("doctor", "--json")
+    assert result.exit_code == 0
+    found = checks(result)
+    assert found["languages"]["note"] == (
+        "Go 50% (2 files): gopls; Python 25% (1 file): basedpyright; TypeScript 25% (1 file): typescript"
+    )
+    assert (found["basedpyright"]["state"], found["basedpyright"]["needed"]) == ("missing", False)
+    assert "basedpyright is missing. To fix it:\n  lsp-mcp install basedpyright\n" in run("doctor").stdout
+
+
 def test_servers_can_be_named(tmp_path: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for words in (["doctor", "gopls"], ["doctor", "--backend", "gopls"], ["--backend", "gopls", "doctor"]):
@@ -159,7 +175,7 @@ def test_servers_can_be_named(tmp_path: Path, go: Programs, run: Run, monkeypatc
         assert checks(result)["gopls"]["needed"]
     unknown = run("doctor", "goplz")
     assert unknown.exit_code == 2
-    assert unknown.stderr.startswith("lsp-mcp: unknown backend 'goplz'; available: clangd, gopls. ")
+    assert unknown.stderr.startswith("lsp-mcp: unknown backend 'goplz'; available: ")
 
 
 def test_the_workspace_root_is_taken_before_and_after_the_command(
@@ -264,7 +280,7 @@ def test_a_server_that_came_as_a_python_package_is_found(
     (package / "__init__.py").write_text("raise RuntimeError('nobody imports it')")
     monkeypatch.delitem(sys.modules, "clangd")
     monkeypatch.syspath_prepend(package.parent)
-    found = checks(run("doctor", "--json"))["clangd"]
+    found = checks(run("doctor", "clangd", "--json"))["clangd"]
     assert (found["state"], found["path"], found["version"]) == ("ok", str(real), "22.1.0")
 
 

@@ -65,10 +65,8 @@ def test_a_repository_names_no_program(tmp_path: Path, words: Path) -> None:
     done = lsp_mcp(words, "--backend", "words", "call", "list_symbols_in_file", "file_path=a.words")
     assert done.returncode == 2
     folder = tmp_path / "config" / "lsp-mcp" / "adapters"
-    assert done.stderr == (
-        "lsp-mcp: unknown backend 'words'; available: clangd, gopls. Another language server needs a file "
-        f"{folder / 'NAME.toml'}\n"
-    )
+    assert done.stderr.startswith("lsp-mcp: unknown backend 'words'; available: ")
+    assert done.stderr.endswith(f". Another language server needs a file {folder / 'NAME.toml'}\n")
 
 
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, words: Path) -> None:
@@ -114,6 +112,6 @@ def test_a_file_of_another_language_says_which_backends_would_answer_for_it(tmp_
             sessions.for_path(tmp_path / "f.cpp")
         assert str(caught.value).endswith("Start lsp-mcp with --backend gopls --backend clangd.")
         with pytest.raises(PathError, match=r"gopls supports \.go\.$"):
-            sessions.for_path(tmp_path / "f.py")
+            sessions.for_path(tmp_path / "f.xyz")
     finally:
         sessions.kill()

@@ -28,7 +28,7 @@ def test_commands_tools_arguments_and_names_are_completed(project: Path) -> None
         "lsp-mcp call check since = s": "start",
         "lsp-mcp setup claude": "claude-code claude-desktop",
         "lsp-mcp install g": "gopls",
-        "lsp-mcp --backend ''": "clangd gopls nvim dap",
+        "lsp-mcp --backend g": "gopls",
         "lsp-mcp --backend gopls --backend n": "nvim",
         "lsp-mcp call --toolset de": "debug",
         "lsp-mcp --without-toolset l": "lsp lua",

@@ -296,11 +296,14 @@ def test_a_plan_counts_its_files_and_edits() -> None:
 
 
 def test_annotated_edits_are_edits_and_what_needs_confirming_is_told() -> None:
-    edit = documents(document_edit(A, at(0, 0, 1, "x") | {"annotationId": "1"})) | {
+    edit = documents(
+        document_edit(A, at(0, 0, 1, "x") | {"annotationId": "1"}), rename(B, C) | {"annotationId": "3"}
+    ) | {
         "changeAnnotations": {
             "1": {"label": "Rename in strings", "needsConfirmation": True},
             "2": {"label": "Rename in code"},
             "3": {"label": "Rename", "description": "in tests too", "needsConfirmation": True},
+            "4": {"label": "Outside of the workspace", "needsConfirmation": True},
         }
     }
     result = plan(edit, {A: "a"})

@@ -75,7 +75,7 @@ async def test_configuration_is_answered_by_section(fake: FakeWorkspace) -> None
     async with fake.session(SETTINGS) as session:
         await session.request("fake/do", do(request("c", "workspace/configuration", {"items": items})))
         answers = replies(await session.request("fake/received", {}))
-    assert answers["c"]["result"] == [VALUES, VALUES, None, VALUES, VALUES, None]
+    assert answers["c"]["result"] == [VALUES, VALUES, None, VALUES, VALUES, VALUES["nested"]]
     assert fake.params("initialize")[0]["initializationOptions"] == VALUES
 
 

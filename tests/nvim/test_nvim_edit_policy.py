@@ -156,8 +156,10 @@ async def test_what_a_rename_may_miss_keeps_lsp_rename_from_applying_it(tmp_path
 @bounded
 async def test_what_needs_confirming_is_applied_only_when_it_is_confirmed(confirmed: bool, tmp_path: Path) -> None:
     GO.write(tmp_path, use=1)
+    insert = insertion(tmp_path / "use.go", "// mine\n")
+    insert["edits"][0]["annotationId"] = "1"
     edit = {
-        "documentChanges": [insertion(tmp_path / "use.go", "// mine\n")],
+        "documentChanges": [insert],
         "changeAnnotations": {"1": {"label": "Changes the API", "needsConfirmation": True, "description": "of all"}},
     }
     async with desk(tmp_path, "use.go") as at:

@@ -57,6 +57,9 @@ async def renaming(
 ) -> AsyncIterator[Rename]:
     """The tool, over a server that renames by `changes`."""
     edit = {"documentChanges": changes, "changeAnnotations": annotations or {}}
+    for id_ in annotations or {}:
+        for one in (one for change in changes for one in change.get("edits", ())):
+            one["annotationId"] = id_
     # What it renames comes from elsewhere under another name: no other place has to be explained.
     elsewhere = {"uri": (fake.root / "elsewhere.txt").as_uri(), "range": text_edit(fake.root)["edits"][0]["range"]}
     renames = {"textDocument/rename": [["answer", edit]], "textDocument/definition": [["answer", [elsewhere]]]}

@@ -8,13 +8,12 @@ import pytest
 
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.servers.gopls.projects import map_projects
-from lsp_mcp.servers.gopls.rules import MODULES
 from lsp_mcp.words.packages import Importing, Packages
 from lsp_mcp.words.visibility import Role, Symbol, seeing
 
 GO = load_adapter("gopls")
 LEXING = GO.languages[0].lexing
-assert GO.visibility and LEXING
+assert GO.visibility and GO.projects and LEXING
 
 
 def seen(
@@ -24,11 +23,11 @@ def seen(
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content, "utf-8")
-    assert GO.visibility and LEXING
+    assert GO.visibility and GO.projects and LEXING
     importing = Importing(GO.visibility, LEXING)
     sources = {str(folder / path): importing.of(text.encode()) for path, text in files.items() if path.endswith(".go")}
     markers = [folder / path for path in files if path.rpartition("/")[2] in ("go.mod", "go.work")]
-    projects = map_projects(markers, MODULES, folder, lambda path: path.read_text("utf-8"))
+    projects = map_projects(markers, GO.projects, folder, lambda path: path.read_text("utf-8"))
     libraries = [str(library)] if library else []
     packages = Packages(
         GO.visibility, importing, sources.items(), projects.names(), libraries, GO.extensions, ["vendor"], {}

@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import platform
-import re
-import shutil
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Literal
 
 import click
 
 from lsp_mcp import __version__
-from lsp_mcp.adapters import Adapter, Requirement, adapter_names, load_adapter
+from lsp_mcp.adapters import Adapter, adapter_names, load_adapter
 from lsp_mcp.cache_folders import cache_folder, why_not_kept
 from lsp_mcp.cli.help import console, working
 from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.cli.server_checks import Check, printed_version, requirement_check, server_checks
 from lsp_mcp.dap.adapter import DebugAdapter, debugger_names, debuggers, load_debugger
 from lsp_mcp.dap.finding import found_program
 from lsp_mcp.disk.extent import TooLargeError
@@ -28,40 +26,16 @@ from lsp_mcp.disk.watch import Watch
 from lsp_mcp.door.place import NO_FOLDER, daemons, folder
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.nvim.connections import HOW_TO_START
-from lsp_mcp.programs import Installable, find_command, installed_folder, version_words
+from lsp_mcp.programs import version_words
 from lsp_mcp.prose import count
-from lsp_mcp.servers.registry import plugin_of
-from lsp_mcp.sessions.choosing import choose_adapters
-from lsp_mcp.wire.process import run
+from lsp_mcp.servers.clangd.compilation.database import find_database, read_database
+from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
+from lsp_mcp.sessions.languages import Share, shares
 
-_TIMEOUT = 5.0  # seconds for a program to print its version
-_TRIAL_TIMEOUT = 30.0  # seconds for a program to do what a server will ask of it
 _INOTIFY = Path("/proc/sys/fs/inotify")
+_COMMON = 0.1  # part of the workspace's files in a language for which a server is advised
 _INOTIFY_LOW = {"max_user_watches": 65_536, "max_user_instances": 128}  # less is too little for a large workspace
 _INOTIFY_GOOD = {"max_user_watches": 524_288, "max_user_instances": 512}
-
-_VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
-
-State = Literal["ok", "low", "missing", "broken", "unusable"]
-
-
-@dataclass(frozen=True)
-class Check:
-    """The result of one check."""
-
-    name: str
-    state: State
-    needed: bool  # whether any state but "ok" and "low" is a failure
-    version: str = ""
-    path: str = ""
-    note: str = ""  # further information for people
-    get: str = ""  # the fix: a command, or a sentence that begins with a verb
-    advised: bool = False  # optional, but answers lack much without it: `get` is shown, though nothing has failed
-
-    @property
-    def failed(self) -> bool:
-        """Whether this makes the exit status 1."""
-        return self.needed and self.state in ("missing", "broken", "unusable")
 
 
 def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
@@ -98,31 +72,37 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[Deb
     if flags.through_neovim:
         return [root, *await _neovims(flags), *_inotify()]
     wanted = [adapter.name for adapter in chosen or fitting]
-    adapters = chosen or [load_adapter(name) for name in adapter_names()]
+    every = [load_adapter(name) for name in adapter_names()]
+    languages = _shares(flags, root, every) if not chosen else []
+    others = [one for one in other_adapters(fitting, adapter_names()) if any(one in s.adapters for s in languages)]
+    adapters = chosen or [*fitting, *others] or [adapter for adapter in every if not adapter.untested]
     per_server = await asyncio.gather(
-        *(_server(adapter, flags.paths.get(adapter.name), root, adapter.name in wanted) for adapter in adapters)
+        *(server_checks(adapter, flags.paths.get(adapter.name), root, adapter.name in wanted) for adapter in adapters)
     )
     if not wanted and not any(server.state == "ok" for server, *_ in per_server):
         # No particular server was requested, but without any server this program is of no use.
         per_server = [[replace(check, needed=True) for check in checks] for checks in per_server]
+    common = {adapter.name for share in languages if share.part >= _COMMON for adapter in share.adapters}
+    per_server = [[replace(one, advised=one.advised or one.name in common) for one in checks] for checks in per_server]
     databases = [check for adapter in adapters if adapter.name in wanted for check in _database(flags, adapter, root)]
     shown = debugging or (debuggers() if flags.debugs else [])
     found = [one for adapter in shown for one in await _debugger(flags, adapter, needed=bool(debugging))]
     servers = [check for checks in per_server for check in checks]
-    return [root, *servers, *databases, *found, *_inotify(), *_cache(root), _shared()]
+    spoken = [_languages(languages, adapters)] if languages else []
+    return [root, *spoken, *servers, *databases, *found, *_inotify(), *_cache(root), _shared()]
 
 
 async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) -> list[Check]:
     """The debugger, and the programs that it needs."""
     get = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title}, and put it on PATH"
     note = "not tested with lsp-mcp" if adapter.untested else ""
-    needs = [await _requirement(adapter, need, Path.cwd(), needed=needed) for need in adapter.requires]
+    needs = [await requirement_check(adapter, need, Path.cwd(), needed=needed) for need in adapter.requires]
     try:
         program = found_program(adapter, flags.workspace().root)
     except MissingProgramError as error:
         return [Check(adapter.name, "missing", needed, note=str(error), get=get), *needs]
     command = version_words(adapter, program)
-    version, problem = await _version(command) if command else ("", "")
+    version, problem = await printed_version(command) if command else ("", "")
     if problem:
         return [Check(adapter.name, "broken", needed, path=str(program), note=problem, get=get), *needs]
     return [Check(adapter.name, "ok", needed, version, str(program), note), *needs]
@@ -130,17 +110,20 @@ async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) 
 
 def _database(flags: ServerFlags, adapter: Adapter, root: Check) -> list[Check]:
     """The compilation database that the server would use, if it needs one."""
-    if root.state != "ok":
+    rules = adapter.compilation
+    if rules is None or root.state != "ok":
         return []
-    plugin = plugin_of(adapter)
     try:
-        needed = plugin.setup(Path(root.path), flags.database() if plugin.compiles_files else None)
+        file = flags.database() or find_database(Path(root.path), rules)
     except ConfigError as error:
-        return [Check("compilation database", "missing", True, note=str(error))]
-    if needed is None:
-        return []
-    is_ok = needed.state == "ok"
-    return [Check(needed.name, needed.state, False, "", needed.path, needed.note, needed.get, advised=not is_ok)]
+        return [Check(rules.database, "missing", True, note=str(error))]
+    if file is None:
+        note = f"{adapter.name} only knows files that a question names, and guesses their compile flags"
+        return [Check(rules.database, "missing", False, note=note, get=rules.how_to_get, advised=True)]
+    problem = read_database(file, Path(root.path)).problem if file.name == rules.database else ""
+    if problem:
+        return [Check(rules.database, "unusable", False, "", str(file), problem, rules.how_to_get, advised=True)]
+    return [Check(file.name, "ok", False, path=str(file))]
 
 
 def _cache(root: Check) -> list[Check]:
@@ -221,19 +204,41 @@ def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[A
     return Check(name, "ok", True, path=str(root), note=note), fitting
 
 
+def _shares(flags: ServerFlags, root: Check, adapters: Sequence[Adapter]) -> list[Share]:
+    """The languages of the files in the workspace."""
+    if root.state != "ok":
+        return []
+    watch = _read(Path(root.path), adapters, flags.most_files)
+    return shares(watch.paths(), adapters)
+
+
+def _languages(languages: Sequence[Share], adapters: Sequence[Adapter]) -> Check:
+    """Which languages there are, and the server of each."""
+    told = []
+    for share in languages:
+        server = next((adapter.name for adapter in adapters if adapter in share.adapters), "")
+        files = f"{share.part:.0%} ({count(share.files, 'file')})"
+        told.append(f"{share.language} {files}: {server or 'no server'}")
+    return Check("languages", "ok", needed=False, note="; ".join(told))
+
+
 def _measure(flags: ServerFlags, root: Path, adapters: Sequence[Adapter]) -> None:
     """Read all folders, as the start of a server does.
 
     Raises:
         ConfigError: there are too many files.
     """
-    ignored = {name for adapter in adapters for name in adapter.workspace.ignored_folders}
-    watch = Watch([root], ignored, method="scan", most_files=flags.most_files)
     try:
-        watch.start()
+        _read(root, adapters, flags.most_files).close()
     except TooLargeError as error:
         raise too_large(root, error) from None
-    watch.close()
+
+
+def _read(root: Path, adapters: Sequence[Adapter], most_files: int | None) -> Watch:
+    ignored = {name for adapter in adapters for name in adapter.workspace.ignored_folders}
+    watch = Watch([root], ignored, method="scan", most_files=most_files)
+    watch.start()
+    return watch
 
 
 def _marker(adapter: Adapter, root: Path) -> str:
@@ -243,67 +248,6 @@ def _marker(adapter: Adapter, root: Path) -> str:
             if (place / marker).exists():
                 return marker if place == root else _home(str(place / marker))
     return ""
-
-
-async def _server(adapter: Adapter, path: str | None, root: Check, needed: bool) -> list[Check]:
-    """The server, and the programs that it needs."""
-    place = Path(root.path) if root.state == "ok" else Path.cwd()
-    return await asyncio.gather(
-        _program(adapter, path, needed),
-        *(_requirement(adapter, need, place, needed=needed) for need in adapter.requires),
-    )
-
-
-async def _program(adapter: Adapter, path: str | None, needed: bool) -> Check:
-    get = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title}, and put it on PATH"
-    try:
-        program = path or find_command(adapter)[0]
-    except MissingProgramError as error:
-        return Check(adapter.name, "missing", needed, note=str(error), get=get)
-    own = installed_folder(adapter)
-    ours = own is not None and Path(program).is_relative_to(own)
-    pinned = adapter.install.version if adapter.install else ""
-    if not adapter.version_command:
-        return Check(adapter.name, "ok", needed, path=program)
-    version, problem = await _version((program, *adapter.version_command[1:]))
-    if problem:
-        get = f"{get} --force" if ours else get
-        return Check(adapter.name, "broken", needed, path=program, note=problem, get=get)
-    note = f"lsp-mcp is tested with {pinned}" if pinned and version != pinned else ""
-    return Check(adapter.name, "ok", needed, version, program, note)
-
-
-async def _requirement(adapter: Installable, need: Requirement, place: Path, *, needed: bool) -> Check:
-    name = f"{need.command[0]} (for {adapter.name})"
-    program = shutil.which(need.command[0])
-    if program is None:
-        return Check(name, "missing", needed, note=f"{need.command[0]} is not on PATH", get=need.get)
-    version, problem = await _version((program, *need.command[1:]))
-    if problem:
-        return Check(name, "broken", needed, path=program, note=problem, get=need.get)
-    # What is wrong with its settings or the project is its own to say; another program would not help.
-    _, problem = await _output(need.trial_command, place, _TRIAL_TIMEOUT) if needed and need.trial_command else ("", "")
-    return Check(name, "broken" if problem else "ok", needed, version, program, problem)
-
-
-async def _version(command: Sequence[str]) -> tuple[str, str]:
-    """The version that `command` prints, or the problem with it."""
-    output, problem = await _output(command, Path.cwd(), _TIMEOUT)
-    found = _VERSION.search(output)
-    return (found[0], "") if found else ("", problem or f"it prints no version{_first(output)}")
-
-
-async def _output(command: Sequence[str], place: Path, timeout: float) -> tuple[str, str]:
-    """What `command` prints if it succeeds, or the problem with it."""
-    try:
-        status, output = await run(command, cwd=place, timeout=timeout)
-    except LspMcpError as error:
-        return "", str(error)
-    return ("", f"exit status {status}{_first(output)}") if status else (output, "")
-
-
-def _first(output: str) -> str:
-    return f": {output.partition(chr(10))[0][:200]}" if output else ""
 
 
 def _inotify() -> list[Check]:

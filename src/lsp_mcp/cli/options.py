@@ -21,7 +21,7 @@ from lsp_mcp.cli.help import ServerOption
 from lsp_mcp.cli.name_completion import of_names
 from lsp_mcp.errors import ConfigError, unknown
 from lsp_mcp.lsp.session import SessionOptions
-from lsp_mcp.sessions.choosing import choose_adapters
+from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.settings import ToolSettings
@@ -146,6 +146,7 @@ class ServerFlags:
         """
         workspace = self.workspace()
         adapters = self._servers(workspace.root)
+        others = [] if self.adapters or not adapters else other_adapters(adapters, adapter_names())
         options = {
             adapter.name: SessionOptions(
                 command=(path, *adapter.command[1:]) if (path := self.paths.get(adapter.name)) else (),
@@ -154,7 +155,7 @@ class ServerFlags:
                 database=self.database(),
                 shared_index=self.shared_index,
             )
-            for adapter in adapters
+            for adapter in (*adapters, *others)
         }
         return Sessions(
             workspace,
@@ -162,6 +163,7 @@ class ServerFlags:
             options,
             allow_protected_edits=self.allow_protected_edits,
             most_files=self.most_files,
+            others=others,
         )
 
     def fitting(self) -> list[Adapter]:

@@ -46,8 +46,9 @@ class Extent:
     """
 
     def __init__(self, ignored: Collection[str] = (), most_files: int | None = None) -> None:
-        """`ignored` are names of folders; more than `most_files` are too many."""
-        self._ignored = frozenset(ignored)
+        """`ignored` are names of folders, NAME/FILE if with that file only; more than `most_files` are too many."""
+        self._ignored = frozenset(name for name in ignored if "/" not in name)
+        self._with_file = dict(name.split("/", 1) for name in ignored if "/" in name)
         self._most_files = most_files
         self._mounts: dict[str, str] = {}  # paths of folders that are other file systems, and their types
         self._ended = False
@@ -60,7 +61,10 @@ class Extent:
 
     def has(self, path: str, name: str) -> bool:
         """Whether the folder `name` at `path`, inside a folder of the workspace, belongs to it."""
-        return name not in self._ignored and path not in self._mounts
+        if name in self._ignored or path in self._mounts:
+            return False
+        mark = self._with_file.get(name)
+        return mark is None or not Path(path, mark).exists()
 
     def has_name(self, names: Collection[str]) -> bool:
         """Whether none of these `names` is an ignored folder."""

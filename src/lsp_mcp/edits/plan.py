@@ -307,5 +307,9 @@ def _position(position: Json) -> Json:
 
 
 def _confirmations(edit: Json) -> tuple[str, ...]:
-    asking = [one for one in (edit.get("changeAnnotations") or {}).values() if one.get("needsConfirmation")]
+    # rust-analyzer 1.95 adds its annotations to every edit: those that nothing refers to mean nothing.
+    named = {one.get("annotationId") for one in edit.get("documentChanges") or ()}
+    named |= {one.get("annotationId") for part in edit.get("documentChanges") or () for one in part.get("edits") or ()}
+    annotations = (edit.get("changeAnnotations") or {}).items()
+    asking = [one for id_, one in annotations if id_ in named and one.get("needsConfirmation")]
     return tuple(": ".join(str(one[key]) for key in ("label", "description") if one.get(key)) for one in asking)

@@ -9,6 +9,8 @@ from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, Ren
 from lsp_mcp.text import Base, Json, point_numbers
 from lsp_mcp.uris import path_uri
 
+_ID = "1"  # of the annotation that asks for all confirmations
+
 
 def workspace_edit(plan: EditPlan, version: Callable[[Path], int | None], base: Base) -> Json:
     """`plan` with lines and characters from `base`; `version(path)` is that of the open document, or None.
@@ -17,10 +19,10 @@ def workspace_edit(plan: EditPlan, version: Callable[[Path], int | None], base: 
     """
     edit: Json = {"documentChanges": [_operation(step, version, base) for step in plan.steps]}
     if plan.confirmations:
-        edit["changeAnnotations"] = {
-            str(number): {"label": label, "needsConfirmation": True}
-            for number, label in enumerate(plan.confirmations, start=1)
-        }
+        edit["changeAnnotations"] = {_ID: {"label": "; ".join(plan.confirmations), "needsConfirmation": True}}
+        for operation in edit["documentChanges"]:
+            for one in operation.get("edits", [operation]):
+                one["annotationId"] = _ID
     return edit
 
 

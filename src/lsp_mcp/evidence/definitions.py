@@ -148,13 +148,24 @@ class Definitions:
         if self._other_request:  # being related to nothing is an answer
             return frozenset([Symbol(frozenset([await self.site(one) for one in locations(result)]))])
         if not rules.location_fields:
-            return frozenset([Symbol(frozenset([await self.site(one)])) for one in locations(result)])
+            sites = [await self.site(one) for one in locations(result)]
+            return frozenset([Symbol(frozenset([one]), name=await self._name_at(one)) for one in sites])
         identifier = text.identifier_at(point)
         aliases = spelled(result or [], text.slice(identifier) if identifier else "", rules)
         scopes = [one.get("containerName") for one in aliases]
         others = [one for one in result or [] if one not in aliases and one.get("containerName") in scopes]
         aliased = frozenset(str(one.get(rules.id_field) or "") for one in others)
         return frozenset([await self._symbol(one, aliased) for one in aliases])
+
+    async def _name_at(self, site: Site) -> str:
+        """The name that the text has at `site`, if that is needed; a file's own name at its beginning."""
+        path, point = site
+        if not self._backend.adapter.word_check.named_by_text or not (text := await self._text(path)):
+            return ""
+        if point == Point(1, 1):
+            return f"{path.parent.name} {path.stem}"
+        identifier = text.identifier_at(point)
+        return text.slice(identifier) if identifier else ""
 
     async def _symbol(self, element: Any, aliased: frozenset[str]) -> Symbol:
         rules = self._backend.adapter.word_check

@@ -70,11 +70,16 @@ async def seeing(
     if local and all(file == local[0] and local[1].start <= at < local[1].end for file, at in claim.sites):
         return [path for path in left if path == local[0]], local
     visible = await backend.words.that_can_see(left, symbol.seen_as)
+    projects = backend.adapter.projects
 
     def counted() -> list[Path]:
         seen = [path for path in left if path in visible]
+        if not projects:
+            return seen
         # The same for all files of a folder, except for the file names.
-        ignored = {folder for folder in {path.parent for path in seen} if backend.plugin.ignores(folder, backend.root)}
+        ignored = {
+            folder for folder in {path.parent for path in seen} if projects.ignores(folder / "file", backend.root)
+        }
         return [path for path in seen if path.parent not in ignored]
 
     return await in_thread_if_many(counted, left), None

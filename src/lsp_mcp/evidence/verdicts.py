@@ -138,7 +138,8 @@ class Judge:
 
     async def _left_out(self, claim: Claim) -> frozenset[Path]:
         """The files with the name that the server loads for another build than its own."""
-        if not self._backend.plugin.left_out_refusal:
+        projects = self._backend.adapter.projects
+        if not (projects and projects.left_out_refusal):
             return frozenset()
         return frozenset(await self._backend.left_out(claim.at[0], Use(claim.name)))
 

@@ -118,7 +118,7 @@ class WordCheck:
             UnavailableError: see `Backend.request`.
         """
         rules = self._backend.adapter.word_check
-        is_word = bool(rules.name_field) and name.isidentifier()
+        is_word = bool(rules.name_field or rules.named_by_text) and name.isidentifier()
         if is_word and (other := misread(await self.definitions.of(at), name, rules)):
             raise RefusedError(f"it takes that place for {other}; ask at another use of {name}")
 
@@ -148,7 +148,7 @@ class WordCheck:
         most = None if thorough else _MOST_OF_EXACT if is_exact else _MOST_ASKED
         found, unread = await self._found(claim, search, doubted, most)
         found, dependent, are_others = await self._left(symbol, found, doubted, thorough=thorough)
-        if backend.plugin.left_out_refusal:
+        if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
             left_out = [place for place in found if place.path in doubted]
             await self._learning.of(left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
         likeliest = found[:_NEVER_TRUSTED]

@@ -352,7 +352,7 @@ class _Walk(Struct, dict=True):
 
     @property
     def _goes_by_mtime(self) -> bool:
-        return self.backend.plugin.goes_by_mtime
+        return self.backend.adapter.changes.goes_by_mtime
 
     def _name(self, item: Json, place: Place) -> str:
         """Its full name, which some servers give as a detail."""

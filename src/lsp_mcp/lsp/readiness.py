@@ -30,10 +30,19 @@ class Readiness:
 
     def pending(self) -> Work | None:
         """The remaining work of the server; None once it has loaded the workspace."""
-        title, connection = self._adapter.ready.progress_title, self._lifetime.connection
+        title, connection = self._adapter.ready.work, self._lifetime.connection
         if not title or not connection or not self._coverage.loads_by_itself:
             return None
         return connection.notifications.progress.pending(title)
+
+    @property
+    def loads(self) -> int:
+        """How often a server that says when it is at rest has begun to load its workspace again.
+
+        Until it has done that, its answers lack what it has not loaded.
+        """
+        rules, connection = self._adapter.ready, self._lifetime.connection
+        return connection.notifications.progress.begun[rules.work] if rules.status_notification and connection else 0
 
     async def wait(self, report: Report | None = None) -> None:
         """Wait until the server has loaded the workspace, at most the ready timeout.

@@ -112,7 +112,7 @@ class Session:
             adapter.name,
             self._hosted
             or ProcessLauncher(
-                plugin,
+                adapter,
                 workspace.root,
                 self._command,
                 options.env,
@@ -260,12 +260,16 @@ class Session:
 
     async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
         """See `Backend.sync`."""
-        return await self._freshness.sync(text_only=text_only, to_check=to_check)
+        generation = await self._freshness.sync(text_only=text_only, to_check=to_check)
+        if self._readiness.loads and not text_only:
+            with uncounted():
+                await self._readiness.wait()
+        return generation + self._readiness.loads
 
     @property
     def generation(self) -> int:
         """See `Backend.generation`."""
-        return self._freshness.generation
+        return self._freshness.generation + self._readiness.loads
 
     async def open(self, path: Path) -> Text:
         """See `Backend.open`."""
@@ -406,7 +410,8 @@ class Session:
         if scope.reach != "text":
             if work := self._readiness.pending():
                 gaps.append(Gap("indexing", str(work)))
-            if self._connection and (error := self._connection.notifications.last_error):
+            told = self._connection.notifications if self._connection else None
+            if told and (error := told.trouble or told.last_error):
                 gaps.append(Gap("server_error", f"{self.name} says: {error}"))
         if self._host:
             gaps += editor_gaps(scope, self.adapter, self.workspace, self._host, self._connection)
@@ -510,7 +515,7 @@ class Session:
         diagnostics = connection.notifications.diagnostics
         diagnostics.serial, diagnostics.on_published = self._documents.serial, self._documents.published
         diagnostics.on_outdated = self._documents.read_again
-        if self.plugin.pulls_diagnostics:
+        if self.adapter.pulls_diagnostics:
             diagnostics.pull = pulling(connection, self.request_timeout)
         if isinstance(connection, HostedConnection):
             connection.listen()

@@ -62,7 +62,8 @@ async def uses_in_other_builds(
         UnavailableError: see `Backend.request`.
     """
     other = OtherBuilds()
-    if not backend.plugin.left_out_refusal:
+    projects = backend.adapter.projects
+    if projects is None or not projects.left_out_refusal:
         return other
     text = await backend.open(path)
     if not (identifier := text.identifier_at(point)):
@@ -74,7 +75,7 @@ async def uses_in_other_builds(
     kept, stamp = _FOUND.of(backend), (backend.generation, frozenset(known))
     if (remembered := kept.get((path, point), stamp)) is not None:
         return remembered
-    search = _Search(backend, other, known, backend.plugin.left_out_refusal)
+    search = _Search(backend, other, known, projects.left_out_refusal)
     try:
         async with asyncio.timeout(_SECONDS if seconds is None else seconds):
             if use := await outside_use(backend, path, point, name):

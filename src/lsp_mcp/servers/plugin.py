@@ -28,11 +28,6 @@ class Plugin:
         return False
 
     @property
-    def pulls_diagnostics(self) -> bool:
-        """Serves `check`: the diagnostics of documents are requested, because nothing better is known of the server."""
-        return True
-
-    @property
     def finds_all_names(self) -> bool:
         """Serves the search by name: a search without results means that nothing has that name."""
         return False
@@ -41,28 +36,6 @@ class Plugin:
     def request_reach(self) -> Mapping[str, Literal["text", "file"]]:
         """Serves the gaps of the server's own requests: what the answer to such a method depends on."""
         return {}
-
-    @property
-    def goes_by_mtime(self) -> bool:
-        """Serves uses and renames: the server may have an old text of a closed file that kept its time of change."""
-        return False
-
-    @property
-    def left_out_refusal(self) -> str:
-        """Serves uses in files that the build excludes, which the server answers for while they are open.
-
-        The pattern of its refusal for a file that it loads in no build; empty if it answers for none of them.
-        """
-        return ""
-
-    @property
-    def project_marker(self) -> str:
-        """Serves the commands that run tests: the name of the file whose folder is a project."""
-        return ""
-
-    def ignores(self, folder: Path, root: Path) -> bool:
-        """Serves the comparison with the text: whether the server never reads the files in `folder` below `root`."""
-        return False
 
     def is_header(self, path: Path) -> bool:
         """Serves the order of outlines and the impact of a change: whether `path` is only included by other files."""

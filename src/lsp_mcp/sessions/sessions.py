@@ -28,6 +28,7 @@ from lsp_mcp.lsp.session import Session, SessionOptions
 from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.sessions.checks import Checks
 from lsp_mcp.sessions.expected import file_names
+from lsp_mcp.sessions.languages import OtherLanguages
 from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.sessions.use import Use
 from lsp_mcp.text import Text
@@ -51,7 +52,8 @@ class Sessions:
 
     Constructing it starts the server processes; `begin` (in a running loop) initializes them. With a `host`, they are
     the language clients of that Neovim, and nothing is started. `before_choice`, which may `join` newly running ones,
-    is awaited before a backend is chosen. A root with more than `most_files` is refused when it is read.
+    is awaited before a backend is chosen. A root with more than `most_files` is refused when it is read. `others` are
+    the adapters of further languages, whose servers start when a file of theirs matters.
 
     Raises:
         ConfigError: no backend was named and none fits the workspace, or two answer for the same language.
@@ -67,6 +69,7 @@ class Sessions:
         *,
         allow_protected_edits: bool = False,
         most_files: int | None = None,
+        others: Sequence[Adapter] = (),
     ) -> None:
         self.workspace = workspace
         self.policy = EditPolicy(workspace.root, self._dependency_names, allow_protected_edits)
@@ -80,8 +83,9 @@ class Sessions:
         self.word_checks = WordChecks()
         self._files = host.files if host else Files()
         self._options = options
-        ignored = {name for adapter in adapters for name in adapter.workspace.ignored_folders}
+        ignored = {name for adapter in (*adapters, *others) for name in adapter.workspace.ignored_folders}
         self._hub = FeedHub(workspace.root, ignored, most_files)
+        self._languages = OtherLanguages(others, self._hub.feed())
         workspace.listed = self._hub.known
         self._before_choice = before_choice
         self._others: list[Session] = []  # that no code tool uses
@@ -144,17 +148,16 @@ class Sessions:
         Raises:
             UnavailableError: none is available.
         """
-        ready: list[Backend] = []
-        missing: list[tuple[Backend, UnavailableError]] = []
-        for backend in await self.require_backends():
-            try:
-                await backend.ready(report)
-                ready.append(backend)
-            except UnavailableError as error:
-                missing.append((backend, error))
+        present, unserved = await self._languages.present()
+        for adapter in present:
+            self.join(adapter)
+        backends = await self.require_backends()
+        outcomes = await asyncio.gather(*(_unavailable(backend, report) for backend in backends))
+        missing = [(backend, error) for backend, error in zip(backends, outcomes, strict=True) if error]
+        ready = [backend for backend, error in zip(backends, outcomes, strict=True) if error is None]
         if not ready:
             raise missing[0][1]
-        return ready, [_left_out(backend, error) for backend, error in missing]
+        return ready, [*(_left_out(backend, error) for backend, error in missing), *unserved]
 
     def session(self, adapter: Adapter) -> Session:
         """The session of `adapter`, started now if there was none; used only for questions that name it
@@ -234,7 +237,7 @@ class Sessions:
     @property
     def languages(self) -> str:
         """The languages of the workspace, for a sentence: `Go`, `C and C++`."""
-        return _and([language.name for backend in self.backends for language in backend.adapter.languages])
+        return _and([name for backend in self.backends for name in backend.adapter.language_names])
 
     def begin(self) -> None:
         """Initialize every server in the background."""
@@ -301,6 +304,9 @@ class Sessions:
         for backend in self.backends:
             if backend.adapter.language_of(path):
                 return backend
+        if adapter := self._languages.supporting(path.suffix):
+            self.join(adapter)
+            return self.session(adapter)
         shown = self.workspace.display_path(path)
         if self.host:
             self.host.check()
@@ -376,9 +382,18 @@ class Sessions:
 
 
 def _left_out(backend: Backend, error: UnavailableError) -> Gap:
-    languages = _and([language.name for language in backend.adapter.languages])
+    languages = _and(backend.adapter.language_names)
     text = f"not searched: {languages}, because {error}"
     return Gap("not_searched", text, brief=f"not searched: {languages}", about=backend.name)
+
+
+async def _unavailable(backend: Backend, report: Report) -> UnavailableError | None:
+    """Why `backend` cannot be asked; None once it is ready."""
+    try:
+        await backend.ready(report)
+    except UnavailableError as error:
+        return error
+    return None
 
 
 async def _begun(backend: Backend, path: Path) -> None:

@@ -29,8 +29,9 @@ async def with_left_out(
     Raises:
         UnavailableError: see `Backend.request`.
     """
+    projects = backend.adapter.projects
     is_plain = "/" not in query and found.total == len(found.symbols)
-    if not (is_plain and backend.plugin.left_out_refusal and backend.adapter.documents.outlines_closed):
+    if not (is_plain and projects and projects.left_out_refusal and backend.adapter.documents.outlines_closed):
         return found, use
     gaps = hiding(await backend.gaps(Scope(use=use, unsearched=found.unsearched)))
     files = sorted({file for gap in gaps if gap.about == "build" for file in gap.files if file.is_file()})

@@ -128,7 +128,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
     changed = {step.path for step in plan.steps if isinstance(step, FileChange)}
     await mistrust_related(backend, path, identifier.start, changed)
-    if backend.plugin.goes_by_mtime:
+    if backend.adapter.changes.goes_by_mtime:
         for stranger in strangers:
             backend.mistrust(stranger.place.path, text.slice(identifier))
     strangers += left_behind

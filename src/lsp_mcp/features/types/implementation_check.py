@@ -155,9 +155,10 @@ class _Search:
     async def _declaring(self, method: Place, files: Iterable[Path], *, interfaces: bool) -> list[_Candidate]:
         """The declarations named as `method` in `files`, in interfaces or in other types."""
         name, wanted = _name(method), frozenset({(method.path, method.span.start)})
+        projects = self._backend.adapter.projects
         found = []
         for path in files:
-            if self._backend.plugin.ignores(path.parent, self._backend.root):
+            if projects and projects.ignores(path, self._backend.root):
                 continue
             text = await text_or_none(self._backend, path)
             if not text or not self._backend.words.occurrences(path, text, name):

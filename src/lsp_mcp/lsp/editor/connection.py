@@ -202,4 +202,6 @@ async def _unknown() -> float:
 
 def _watched_names(adapter: Adapter) -> list[str]:
     """Glob patterns of files that interest a server: its sources, and build configuration."""
-    return [f"*{extension}" for extension in adapter.extensions] + sorted({*adapter.workspace.root_markers})
+    projects = adapter.projects
+    names = {*adapter.workspace.root_markers, *((projects.marker, projects.joined_by) if projects else ())}
+    return [f"*{extension}" for extension in adapter.extensions] + sorted(filter(None, names))

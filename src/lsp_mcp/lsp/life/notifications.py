@@ -34,6 +34,7 @@ class Notifications:
         self.inactive: dict[Path, list[Any]] = {}  # the ranges of each document that the preprocessor excludes
         self.watched = WatchedFiles(root)
         self.last_error = ""  # the last error that the server showed to a person
+        self.trouble = ""  # what it says of its present state, if that is bad
         self._name = adapter.name
         self._inactive_regions = adapter.inactive_regions.method
         self._ready = adapter.ready
@@ -47,6 +48,8 @@ class Notifications:
                 self.diagnostics.publish(params)
             case _ if method == self._inactive_regions:
                 self.inactive[uri_path(params["textDocument"]["uri"])] = params["regions"]
+            case _ if method == self._ready.status_notification:
+                self._take_status(params)
             case "window/showMessage":
                 if params.get("type") == _ERROR:
                     self.last_error = str(params.get("message", "")).strip()
@@ -54,6 +57,12 @@ class Notifications:
             case "window/logMessage":
                 level = logging.INFO if params.get("type") in (_ERROR, _WARNING) else logging.DEBUG
                 log.log(level, "%s: %s", self._name, params.get("message"))
+
+    def _take_status(self, status: Any) -> None:
+        message = str(status.get("message") or "").strip()
+        self.trouble = "" if status.get("health", "ok") == "ok" else message
+        kind = "end" if status.get("quiescent") else "begin"
+        self.progress.update(self._ready.status_notification, {"kind": kind, "title": self._ready.work})
 
     def registered(self, registrations: list[Any]) -> None:
         """Process a registration: the server asks for notifications."""

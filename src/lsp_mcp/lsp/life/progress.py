@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from typing import Any
 
 from msgspec import Struct
@@ -38,6 +39,7 @@ class Progress:
         self.changed = asyncio.Event()
         self._active: dict[str | int, Work] = {}
         self._ended: dict[str, str] = {}  # title → the last message of the work
+        self.begun: Counter[str] = Counter()  # how often each work has begun, by its title
 
     def update(self, token: str | int, value: Any) -> None:
         """Process the `value` of one `$/progress`; other kinds of progress are ignored."""
@@ -46,6 +48,7 @@ class Progress:
             self._active[token] = Work(
                 str(value.get("title", "")), str(value.get("message", "")), _number(value.get("percentage"))
             )
+            self.begun[self._active[token].title] += 1
         elif kind == "report" and (work := self._active.get(token)):
             work.message = str(value.get("message", work.message))
             work.percentage = _number(value.get("percentage", work.percentage))

@@ -9,12 +9,13 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import DiedError, LspMcpError, MissingProgramError, RefusedError, SilentError, StuckError
 from lsp_mcp.lsp.life import watched_files
 from lsp_mcp.lsp.life.notifications import Notifications
 from lsp_mcp.lsp.life.watchdog import PROBE, Free, Watchdog
 from lsp_mcp.lsp.process.initialize import initialize_params, workspace_folders
-from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.lsp.process.settings import asked_settings
 from lsp_mcp.waiting import AGAIN
 from lsp_mcp.wire.peer import METHOD_NOT_FOUND, Peer
 from lsp_mcp.wire.process import Child
@@ -37,10 +38,9 @@ class ProcessConnection:
     advice = AGAIN  # a stuck one does not last until the request timeout
 
     def __init__(
-        self, plugin: Plugin, child: Child, root: Path, timeout: float, free: Free, variables: Variables
+        self, adapter: Adapter, child: Child, root: Path, timeout: float, free: Free, variables: Variables
     ) -> None:
-        self.plugin = plugin
-        self.adapter = adapter = plugin.adapter
+        self.adapter = adapter
         self._variables = variables
         self.root = root
         self.stuck = False  # we ended it because it was inactive
@@ -84,7 +84,7 @@ class ProcessConnection:
         self.dead = asyncio.create_task(self._live(), name=f"{self.adapter.name} {self._child.pid}")
         with self._watchdog.waited_for():
             result = await self._peer.request(
-                "initialize", initialize_params(self.plugin, self.root), timeout=max(INITIALIZE_TIMEOUT, self._timeout)
+                "initialize", initialize_params(self.adapter, self.root), timeout=max(INITIALIZE_TIMEOUT, self._timeout)
             )
         if not isinstance(result, dict):
             raise RefusedError(f"it answered initialize with {str(result)[:80]!r}")
@@ -227,11 +227,8 @@ class ProcessConnection:
         return {"applied": True}
 
     def _settings(self, section: str | None) -> Any:
-        settings = self.adapter.settings
-        if section and section != settings.section:
-            return None
-        variables = dict(self._variables()) if settings.env_setting else {}
-        return {**settings.values, settings.env_setting: variables} if variables else settings.values
+        variables = dict(self._variables()) if self.adapter.settings.env_setting else {}
+        return asked_settings(self.adapter.settings, self.root, section or "", variables)
 
 
 class ProcessLauncher:
@@ -239,7 +236,7 @@ class ProcessLauncher:
 
     def __init__(
         self,
-        plugin: Plugin,
+        adapter: Adapter,
         root: Path,
         command: Callable[[], Sequence[str]],
         env: Mapping[str, str] | None,
@@ -248,8 +245,7 @@ class ProcessLauncher:
         variables: Variables = dict,
     ) -> None:
         self._variables = variables
-        self._plugin = plugin
-        self._adapter = plugin.adapter
+        self._adapter = adapter
         self._root = root
         self._command = command
         self._env = env
@@ -282,7 +278,7 @@ class ProcessLauncher:
             self.spawn()
         assert self._child
         connection = ProcessConnection(
-            self._plugin, self._child, self._root, self._timeout, self._free, self._variables
+            self._adapter, self._child, self._root, self._timeout, self._free, self._variables
         )
         try:
             await connection.start()

@@ -20,7 +20,6 @@ from lsp_mcp.objects.elsewhere import elsewhere, one_line
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.servers.clangd.background_reading import BackgroundReading
 from lsp_mcp.servers.clangd.compilation.build import Build
-from lsp_mcp.servers.clangd.rules import Compilation
 from lsp_mcp.servers.clangd.unit_errors import UnitErrors
 from lsp_mcp.text import Text
 from lsp_mcp.waiting import within
@@ -42,9 +41,8 @@ class Reopening:
     seconds that one question waits for excluded files; reading continues after that.
     """
 
-    def __init__(self, adapter: Adapter, rules: Compilation, build: Build, parts: Parts) -> None:
+    def __init__(self, adapter: Adapter, build: Build, parts: Parts) -> None:
         self._adapter = adapter
-        self._rules = rules
         self._build = build
         self._documents = parts.documents
         self._lifetime = parts.lifetime
@@ -52,7 +50,8 @@ class Reopening:
         self._timeout = parts.timeout
         self._patience = parts.patience
         self._background = BackgroundReading(self._read_unbuilt)
-        self._units = UnitErrors(adapter, rules, build, parts.documents)
+        assert adapter.compilation
+        self._units = UnitErrors(adapter, adapter.compilation, build, parts.documents)
         self._has_read: set[Path] = set()  # files that the present server has read because they were opened
         self._checked: set[Path] = set()  # files checked because they changed or a caller named them
         self._later: set[Path] = set()  # files to read before the next question, which need no check
@@ -98,7 +97,7 @@ class Reopening:
         affected |= self._later
         # What the index says about a deleted file, such as definitions in it, stays in it.
         gone = any(not self._build.holds(path) for path in affected)
-        too_many = len(affected) > self._rules.load_most and not to_check
+        too_many = len(affected) > self._adapter.changes.load_most and not to_check
         if gone or too_many or self._build.is_configured_by(changed):
             await self._renew()
             return True
@@ -155,7 +154,7 @@ class Reopening:
         """
         left_out = await self._left_out_with(word, part=part)
         files = {*left_out, *await self._conditional_with(word)}
-        if len(files) > self._rules.load_most:
+        if len(files) > self._adapter.changes.load_most:
             return frozenset(left_out)
         unread = await self._background.read(files, within(self._patience)) if files else set()
         return frozenset(unread.intersection(left_out))

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.adapters import Adapter, Compilation
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
@@ -20,7 +20,6 @@ from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.objects.elsewhere import elsewhere
 from lsp_mcp.servers.clangd.compilation.build import Build
 from lsp_mcp.servers.clangd.compilation.whole_units import WholeUnit
-from lsp_mcp.servers.clangd.rules import Compilation
 from lsp_mcp.text import Text
 
 log = logging.getLogger(__name__)
