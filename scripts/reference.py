@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from languages_table import with_table
 
 TOP = Path(__file__).resolve().parent.parent
 FOLDER = TOP / "docs" / "reference"
@@ -46,6 +47,7 @@ def files() -> dict[Path, str]:
         FOLDER / "adapters.md": _adapters(),
         TOP / "server.json": _server(),
         TOP / "README.md": _readme(),
+        TOP / "docs" / "other-languages.md": with_table((TOP / "docs" / "other-languages.md").read_text("utf-8")),
         TOP / "pyproject.toml": _pyproject(),
     }
 

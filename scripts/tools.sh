@@ -211,7 +211,8 @@ get_truth() {
 # The servers of other languages that have tests, by the program's own command. Node and Rust are the machine's.
 get_languages() {
   local server
-  for server in basedpyright typescript rust-analyzer; do
+  for server in basedpyright typescript rust-analyzer intelephense bash-language-server \
+    vscode-css vscode-html vscode-json yaml-language-server; do
     if ! .venv/bin/lsp-mcp install "$server" >&2; then
       lacks "$server" "Run \`.venv/bin/lsp-mcp install $server\` once the cause above is gone."
     fi

@@ -292,6 +292,7 @@ class Symbols(Data, frozen=True):
     # Text directly after the name of a generic type, for a server that finds its members' uses per instance.
     generic_pattern: str = ""
     implementation_goes_up: bool = False  # for concrete types and methods, implementation returns their interfaces
+    qualifier_mark: str = ""  # ends what qualifies a name, if the places of the server's answers include that
     scope_separator: str = ""  # joins `containerName` and `name` into the full name; empty: `name` is the full name
     # workspace/symbol does not have all types inside functions, and their members; "names-first": nor those of types
     # without a name. Says how the code declares them: C's `int size;`, or Go's `size int`.

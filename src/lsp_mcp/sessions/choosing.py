@@ -58,8 +58,9 @@ def _fitting(root: Path, available: list[Adapter]) -> list[Adapter]:
     places = (root, *root.parents)
     # One source file somewhere in it says nothing about a whole machine or home folder.
     depths = () if too_wide(root) else ("", "*/")
-    below = [a for a in available if any(next(root.glob(f"{d}*{e}"), None) for e in a.extensions for d in depths)]
+    near = [a for a in available if any(next(root.glob(f"{d}*{e}"), None) for e in a.extensions for d in depths)]
     marked = [a for a in available if any((p / m).exists() for m in a.workspace.root_markers for p in places)]
+    below = [a for a in near if a.searched_by_name] or near  # beside code, a file of data decides nothing
     fitting = [adapter for adapter in marked if adapter in below] or marked or below
     if not fitting:
         names = ", ".join(a.name for a in available if not a.untested)
