@@ -71,7 +71,7 @@ def test_who_takes_the_name_of_one_that_is_gone_is_another(world: World) -> None
     world.write(agents.disconnect, gone)
     new = world.write(agents.register, world.agent("claude"), "ada")
     assert (new.name, new.id != gone.id) == ("ada-2", True)
-    assert world.get(task)["claimed_by"] == "Ada"
+    assert world.get(task)["claim_lapsed"] == "Ada"
 
 
 def test_an_agent_that_comes_back_with_its_token_has_its_name_tasks_and_answers(world: World) -> None:
@@ -110,6 +110,8 @@ def test_the_claims_of_an_agent_that_leaves_lapse_for_all_to_see(world: World) -
     assert connected(world) == [agent.name]  # it has come back elsewhere
     world.write(agents.disconnect, agent, world.process)
     assert [one["id"] for one in world.read(views.ready)[0]] == [task]
+    for shown in (world.get(task), world.read(views.listed)[0][0], world.read(views.ready)[0][0]):
+        assert (shown["claimed_by"], shown["claim_lapsed"]) == (None, agent.name)
     lapsed = sa.select(tables.changes.c.ref, tables.changes.c.text).where(tables.changes.c.action == "lapsed")
     assert world.read(lambda at: at.connection.execute(lapsed).all()) == [(task, "half done")]
     assert world.said(task)[-1][1] == f"the claim has lapsed: {agent.name} is gone"
@@ -128,7 +130,7 @@ def test_an_agent_that_leaves_a_claim_is_remembered(world: World) -> None:
     world.write(claims.claim, agent, task, by=agent)
     world.write(agents.disconnect, agent)
     assert world.agent("claude").name == "claude-2"
-    assert world.get(task)["claimed_by"] == "claude"
+    assert world.get(task)["claim_lapsed"] == "claude"
 
 
 def test_the_agents_of_a_process_that_ends_are_gone(world: World) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from asking import skip_without
 from fakes.bounded import bounded
 from lsp_mcp.board.board import Board
 from lsp_mcp.board.host import BoardHost
@@ -20,6 +23,7 @@ from lsp_mcp.toolsets.board.tasks import TaskTools
 from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.tool import Call, Client, tools_of
 from lsp_mcp.workspace import Workspace
+from mcp_process import BOUND
 
 SOURCE = "package main\n\nfunc Serve() {}\n\nfunc main() {\n\tServe()\n}\n"
 
@@ -189,3 +193,66 @@ async def test_the_same_symbol_twice_is_one_anchor(tmp_path: Path, url: str) -> 
         assert [one["anchor"] for one in await tools.anchors(id_)] == ["go://main.go#3:6"]
         before = await tools("update_task", id=id_, anchors=["go://main.go#3:6"])
         assert before["revision"] == 1
+
+
+@bounded
+async def test_a_file_and_a_line_or_name_is_an_anchor_without_a_language_server_too(tmp_path: Path, url: str) -> None:
+    async with project(tmp_path, url) as tools:
+        id_ = await tools.create("main.go:3:Serve", "main.go:6:2")
+        assert [one["anchor"] for one in await tools.anchors(id_)] == [
+            "file://main.go#3:6",
+            "file://main.go#6:2",
+        ]
+        refused = await tools.error("create_task", title="x", anchors=["main.go:main"])
+        assert refused.startswith("main.go has 2 places with 'main'\nfile://main.go#1:9| package main")
+
+
+@bounded
+async def test_without_a_language_server_a_name_is_an_anchor_if_only_one_place_has_it(tmp_path: Path, url: str) -> None:
+    async with project(tmp_path, url) as tools:
+        subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, timeout=BOUND)
+        tools.write("package main\n\nvar legacyArgs = 1\n", "args.go")
+        id_ = await tools.create("legacyArgs")
+        assert [one["anchor"] for one in await tools.anchors(id_)] == ["file://args.go#3:5"]
+        assert await tools.found("legacyArgs") == ["a task"]
+        assert await tools.found("args.go") == ["a task"]
+        refused = await tools.error("create_task", title="x", anchors=["Serve"])
+        assert "no language server runs that could find 'Serve', and 2 lines have Serve" in refused
+        assert "\nfile://main.go#3:6| func Serve() {}\nfile://main.go#6:2| Serve()" in refused
+        assert "no text of this checkout has Nowhere" in await tools.error("find_tasks_by_anchor", anchor="Nowhere")
+
+
+def test_a_task_takes_the_names_that_the_code_tools_take(tmp_path: Path) -> None:
+    skip_without("gopls")
+    (tmp_path / "go.mod").write_text("module example.com/a\n\ngo 1.21\n")
+    (tmp_path / "main.go").write_text(
+        "package main\n\ntype Old struct{}\n\nfunc (Old) Run() {}\n\ntype New struct{}\n\nfunc (New) Run() {}\n\n"
+        "func main() { Old{}.Run(); New{}.Run() }\n"
+    )
+    options = ("--workspace-root", str(tmp_path), "--store", f"sqlite:///{tmp_path / 'b.sqlite3'}")
+
+    def call(*words: str) -> Any:
+        command = [
+            sys.executable,
+            "-m",
+            "lsp_mcp",
+            "call",
+            *words,
+            "--toolset",
+            "board",
+            "--backend",
+            "gopls",
+            *options,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=2 * BOUND, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    id_ = call("create_task", "title=a task", 'anchors=["New.Run", "main.go:3"]', "--json")["id"]
+    task = call("get_task", f"id={id_}", "--json")
+    assert [(one["anchor"], one["symbol"]) for one in task["anchors"]] == [
+        ("go://main.go#9:12", "Run"),
+        ("go://main.go#3:6", "Old"),
+    ]
+    assert call("find_tasks_by_anchor", "anchor=New.Run", "--json")["total"] == 1
+    assert call("find_tasks_by_anchor", "anchor=Old.Run", "--json")["total"] == 0

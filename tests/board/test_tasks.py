@@ -618,7 +618,9 @@ def test_a_claimed_task_is_nobody_elses(world: World) -> None:
     id_ = world.task()
     assert world.write(claims.claim, one, id_, by=one)["claimed_by"] == "claude"
     said = world.refused(claims.claim, two, id_, by=two)
-    assert re.fullmatch(rf"claude works on {id_} since \d{{4}}-\d\d-\d\dT\d\d:\d\dZ\. See list_ready_tasks\.", said)
+    assert re.fullmatch(
+        rf"claude works on {id_} since \d{{4}}-\d\d-\d\dT\d\d:\d\dZ\. See list_tasks ready=true\.", said
+    )
     before = world.everything()
     world.write(claims.claim, one, id_, by=one)
     assert world.everything() == before

@@ -80,7 +80,7 @@ def test_dependencies_and_code_are_edited_and_taken_back(page: Page, board: Boar
     expect(dialog.locator(".anchor pre")).to_contain_text("first()")
     dialog.get_by_label("Anchor of another symbol").fill("main.go")
     dialog.get_by_role("button", name="Add").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("anchor")
+    expect(dialog.get_by_role("alert")).to_contain_text("main.go names a file, not a symbol")
 
     page.keyboard.press("Escape")
     undo(page, "changed the code of Needs another")
@@ -373,3 +373,22 @@ def test_to_undo_twice_undoes_two_changes(page: Page, ada: Agent) -> None:
     expect(card(page, "Made second")).to_have_count(0)
     expect(column(page, "Prepare").get_by_role("link", name="Changed first")).to_be_visible()
     assert ada.call("get_task", id=id_)["stage"] == "Prepare"
+
+
+def test_the_claim_of_an_agent_that_has_left_is_shown_as_lapsed_at_once_and_the_task_counts_as_ready(
+    page: Page, board: Board
+) -> None:
+    leaving = board.agent("short-lived")
+    id_ = leaving.task("Half done", stage="Prepare")
+    leaving.call("claim_task", id=id_)
+    leaving.call("add_to_task", id=id_, content="Only one.", as_comment=True)
+    expect(card(page, "Half done")).to_contain_text(f"worked on by {leaving.name}")
+    expect(card(page, "Half done").get_by_title("1 comment")).to_have_text("1 comment")
+    leaving.close()
+    expect(card(page, "Half done")).to_contain_text(f"claim lapsed: {leaving.name}")
+    page.get_by_label("Filter tasks by text").fill("is:ready half done")
+    expect(page.locator(".card__title")).to_have_text(["Half done"])
+    page.get_by_role("link", name="Half done").click()
+    expect(page.get_by_label("Worked on by")).to_contain_text(f"{leaving.name} (gone; the claim has lapsed)")
+    page.get_by_role("button", name="Close", exact=True).click()
+    page.get_by_label("Filter tasks by text").fill("")

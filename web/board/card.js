@@ -60,10 +60,10 @@ function factsOf(task, asks) {
     done ? element("span", { class: "fact fact--done" }, icon("check"), "Completed") : null,
     blockers.length ? element("span", { class: "fact fact--blocked", title: waitOf(task, blockers) }, icon("blocked"),
       `Blocked by ${blockers.length.toLocaleString("en")}`, task.waits > blockers.length ? ` · ${task.waits.toLocaleString("en")} in all` : null) : null,
-    task.claimed_by ? holder(task.claimed_by) : null,
+    task.claimed_by ? holder(task.claimed_by) : task.claim_lapsed ? lapsed(task.claim_lapsed) : null,
     task.boxes ? element("span", { class: "fact", title: `${task.ticked} of ${task.boxes} checkboxes are ticked` }, icon("check"), `${task.ticked}/${task.boxes}`) : null,
     task.comment_count ? element("span", { class: "fact", title: countOf(task.comment_count, "comment") }, icon("comment"), String(task.comment_count),
-      element("span", { class: "unseen" }, " comments")) : null,
+      element("span", { class: "unseen" }, task.comment_count === 1 ? " comment" : " comments")) : null,
     asks ? element("span", { class: "fact fact--asks" }, icon("question"), countOf(asks, "question")) : null,
   ].filter(Boolean);
 }
@@ -84,6 +84,12 @@ function tagButton(tag) {
 function holder(name) {
   return element("span", { class: "fact fact--holder", dir: "auto", title: `${name} works on it` }, icon("agent"),
     element("span", { class: "unseen" }, "worked on by "), element("span", { class: "cut" }, name));
+}
+
+/** The agent that worked on a task and is gone: anyone may take the task. */
+function lapsed(name) {
+  return element("span", { class: "fact fact--lapsed", dir: "auto", title: `${name} is gone; the task is free` }, icon("agent"),
+    element("span", { class: "unseen" }, "claim lapsed: "), element("s", { class: "cut" }, name));
 }
 
 /** `1 question`, `2 questions`. */

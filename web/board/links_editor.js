@@ -55,7 +55,7 @@ export function anchorsOf(task, { undo }) {
     }
   };
   const error = element("p", { class: "error", role: "alert", hidden: true });
-  const field = element("input", { type: "text", "aria-label": "Anchor of another symbol", placeholder: "go://main.go#12:6", dir: "ltr", data: { focus: "anchor" } });
+  const field = element("input", { type: "text", "aria-label": "Anchor of another symbol", placeholder: "Type.Method, main.go:12", dir: "ltr", data: { focus: "anchor" } });
   const all = task.anchors.map((one) => one.anchor);
   const form = element("form", { class: "adder", on: { submit: (event) => {
     event.preventDefault();

@@ -1,12 +1,12 @@
 // The page's copy of the board. Events report changes: `board` (everything), `tasks` (the ids),
 // `workspace` (agents, questions, notifications, texts).
 
-const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "position", "revision", "updated_at", "priority",
+const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "claim_lapsed", "position", "revision", "updated_at", "priority",
   "boxes", "ticked", "branch", "blocked_by", "waits", "blocks", "comment_count"];
 
 // Defaults that GET /api/board leaves out.
 const USUAL = {
-  status: "pending", tags: [], claimed_by: null, priority: 2, boxes: 0, ticked: 0, branch: null, blocked_by: [], waits: 0, blocks: 0,
+  status: "pending", tags: [], claimed_by: null, claim_lapsed: null, priority: 2, boxes: 0, ticked: 0, branch: null, blocked_by: [], waits: 0, blocks: 0,
   comment_count: 0,
 };
 

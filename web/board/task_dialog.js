@@ -135,7 +135,7 @@ export class TaskDialog {
     this.#section("comments", task.comments, () => [commentsOf(task.comments)]);
     this.#section("comment", ["always"], () => [commentField((text) => this.#with.actions.comment(task.id, text))]);
     this.#section("actions", ["always"], () => this.#buttons());
-    const properties = [task.stage, task.status, task.tags, task.claimed_by, task.priority, task.branch, task.updated_at, state.stages, state.agents];
+    const properties = [task.stage, task.status, task.tags, task.claimed_by, task.claim_lapsed, task.priority, task.branch, task.updated_at, state.stages, state.agents];
     this.#section("properties", properties, () => [propertiesOf(task, this.#with)]);
     const linked = [...task.depends_on, ...task.needed_by].map((id) => [id, state.tasks.get(id)]);
     this.#section("links", [task.depends_on, task.needed_by, linked], () => linksOf(task, this.#with));

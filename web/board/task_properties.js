@@ -35,10 +35,10 @@ export function propertiesOf(task, { state, actions }) {
 
 /** A menu of connected agents for a task; its present agent may be disconnected. */
 function holderOf(task, agents, actions) {
-  const isGone = task.claimed_by && !agents.some(({ name }) => name === task.claimed_by);
+  const gone = task.claim_lapsed;
   return element("select", { id: "task-holder", data: { focus: "holder" }, on: { change: (event) => actions.assign(task.id, event.target.value || null) } },
     element("option", { value: "" }, "Nobody"),
-    isGone ? element("option", { value: "gone", disabled: true, selected: true }, `${task.claimed_by} (has left)`) : null,
+    gone ? element("option", { value: "gone", disabled: true, selected: true }, `${gone} (gone; the claim has lapsed)`) : null,
     ...agents.map(({ id, name }) => element("option", { value: id, selected: name === task.claimed_by }, name)));
 }
 

@@ -61,6 +61,7 @@ def come_back(at: Transaction, token: str, client: str, process: str) -> Actor:
     )
     if not row["connected"]:
         at.change("connected", "agent", row["id"], row["name"])
+        _tell_of_claims(at, row["id"], "claimed")
     return Actor(row["name"], row["id"])
 
 
@@ -157,7 +158,11 @@ def beat(at: Transaction, process: str, has_gone: Callable[[str, str], bool] = l
     For a process on another machine, `has_gone` decides by its name and the time of its last heartbeat.
     """
     own = agents.c.process == process
+    back = at.connection.execute(sa.select(agents.c.id, agents.c.name).where(own, ~agents.c.connected)).all()
     at.connection.execute(sa.update(agents).where(own).values(connected=True, last_seen=at.now))
+    for one in back:  # others took this process for gone: it was suspended
+        at.change("connected", "agent", one.id, one.name)
+        _tell_of_claims(at, one.id, "claimed")
     ended: dict[str, bool] = {}
     for row in list(at.connection.execute(sa.select(agents).where(agents.c.connected, ~own)).mappings()):
         if ended.setdefault(row["process"], has_ended(row["process"])):
@@ -166,6 +171,7 @@ def beat(at: Transaction, process: str, has_gone: Callable[[str, str], bool] = l
             # It may have been suspended; it reports when it resumes, so its agents are not removed.
             at.connection.execute(sa.update(agents).where(agents.c.id == row["id"]).values(connected=False))
             at.change("disconnected", "agent", row["id"], row["name"])
+            _tell_of_claims(at, row["id"], "lapsed")
 
 
 class Sightings:
@@ -180,6 +186,12 @@ class Sightings:
         if known is None or known[0] != last_seen:
             self._seen[process] = known = (last_seen, monotonic())
         return monotonic() - known[1] > SILENT
+
+
+def processes(at: Transaction, own: str) -> list[str]:
+    """The processes other than `own` that have connected agents."""
+    found = sa.select(agents.c.process).where(agents.c.connected, agents.c.process != own).distinct()
+    return list(at.connection.execute(found).scalars())
 
 
 def connected(at: Transaction) -> list[dict[str, Any]]:
@@ -197,6 +209,12 @@ def _free_name(at: Transaction, wanted: str, own: str | None) -> str:
     while (found := wanted if number == 1 else f"{wanted}-{number}").lower() in taken:
         number += 1
     return found
+
+
+def _tell_of_claims(at: Transaction, agent: str, action: str) -> None:
+    """Report that the claims of an agent are held again (`claimed`), or not any more (`lapsed`)."""
+    for claim in at.connection.execute(sa.select(tasks.c.id, tasks.c.title).where(tasks.c.claimed_by == agent)).all():
+        at.change(action, "task", claim.id, claim.title)
 
 
 def _hash(token: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 import sqlalchemy as sa
 
 from lsp_mcp.board import agents, fields, stages
+from lsp_mcp.board.deaths import Deaths
 from lsp_mcp.board.engines import THREADS
 from lsp_mcp.board.following import follower
 from lsp_mcp.board.processes import new_name
@@ -28,6 +29,7 @@ _MOST_AT_ONCE = 500  # events that a listener may lag behind
 _MOST_REFS = 100  # in one activity
 _BEAT = 20.0  # seconds between two heartbeats
 _PAUSE = 1.0  # seconds after a failure
+_COMING = ("connected", "disconnected")  # what an agent does that changes which processes have any
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,11 @@ class Board:
         self._looking = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._beginning = asyncio.Lock()
+        self._writes: set[asyncio.Future[Any]] = set()  # that have begun
         self._closed = False
         self._sightings = agents.Sightings()
+        self._dying = asyncio.Event()
+        self._deaths = Deaths(self._dying.set)
 
     async def begin(self) -> None:
         """Prepare the board, and begin to follow other processes. Idempotent."""
@@ -81,10 +86,12 @@ class Board:
             await self.write(stages.fill)
             self._seq = await self.read(_newest)
             await self._alive()
+            self._deaths.watch(await self.read(lambda at: agents.processes(at, self.process)))
             self._tasks = [
                 asyncio.create_task(self._follower.run(self._looking.set, self._seen)),
                 asyncio.create_task(self._look()),
                 asyncio.create_task(self._beat()),
+                asyncio.create_task(self._bury()),
             ]
             for task in self._tasks:
                 task.add_done_callback(_log_death)
@@ -97,7 +104,8 @@ class Board:
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, *self._writes, return_exceptions=True)
+        self._deaths.close()
         if tasks:
             try:
                 await self.write(lambda at: agents.end(at, self.process))
@@ -113,7 +121,10 @@ class Board:
 
     async def write(self, work: Work[Result], actor: Actor = PERSON) -> Result:
         """See `Store.write`. Once begun, it completes even if the caller is cancelled."""
-        result = await asyncio.shield(asyncio.ensure_future(self._run(self.store.write, work, actor)))
+        writing = asyncio.ensure_future(self._run(self.store.write, work, actor))
+        self._writes.add(writing)
+        writing.add_done_callback(self._writes.discard)
+        result = await asyncio.shield(writing)
         self._looking.set()
         return result
 
@@ -173,6 +184,8 @@ class Board:
             for change in found:
                 self._seq = change["seq"]
                 self._publish(Event("change", change))
+            if any(change["kind"] == "agent" and change["action"] in _COMING for change in found):
+                self._dying.set()
 
     async def _beat(self) -> None:
         """Send the heartbeat, and find silent processes."""
@@ -182,6 +195,17 @@ class Board:
                 await self._alive()
             except LspMcpError as error:
                 log.warning("the heartbeat on the board cannot be written: %s", error)
+
+    async def _bury(self) -> None:
+        """Find processes that have ended as soon as the kernel reports it: their agents are gone."""
+        while True:
+            await self._dying.wait()
+            self._dying.clear()
+            try:
+                await self._alive()
+                self._deaths.watch(await self.read(lambda at: agents.processes(at, self.process)))
+            except LspMcpError as error:
+                log.warning("agents of processes that have ended may be shown as connected: %s", error)
 
     async def _alive(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._threads, self.store.check)

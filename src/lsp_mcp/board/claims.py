@@ -34,7 +34,7 @@ def claim(at: Transaction, actor: Actor, typed: str | None, branch: str | None =
         raise CallerError(f"{row['id']} waits for {', '.join(waits)}; complete those first.")
     holder = row["holder_name"]
     if holder and row["holder_connected"]:
-        raise CallerError(f"{holder} works on {row['id']} since {row['claimed_at'][:16]}Z. See list_ready_tasks.")
+        raise CallerError(f"{holder} works on {row['id']} since {row['claimed_at'][:16]}Z. See list_tasks ready=true.")
     message = f"claimed by {actor.name}" + (f", who takes over from {holder}" if holder else "")
     values |= {"claimed_by": actor.id, "claimed_at": at.now}
     history.advance(at, row, values, message, said)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+
 from lsp_mcp.board.answers import Answers
 from lsp_mcp.board.board import Board
 from lsp_mcp.board.participants import Participants, Tell
@@ -15,6 +17,8 @@ class BoardHost:
         self.board = board
         self.participants = Participants(board)
         self.workspace = workspace
+        # Makes anchors of names and addresses of code; replaced by the tools, which know the language servers.
+        self.as_anchors: Callable[[Sequence[str]], Awaitable[list[str]]] = _unchanged
         self._answers = Answers(board, self.participants)
 
     def called(self, key: str, tell: Tell) -> None:
@@ -28,3 +32,7 @@ class BoardHost:
     async def close(self) -> None:
         """Leave the board; idempotent."""
         await self.board.close()
+
+
+async def _unchanged(spelled: Sequence[str]) -> list[str]:
+    return list(spelled)

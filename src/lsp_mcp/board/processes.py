@@ -17,8 +17,21 @@ def new_name() -> str:
 
 def has_ended(name: str) -> bool:
     """Whether the process of that name has certainly ended; also False if it is on another machine."""
+    number = number_here(name)
+    if number is None:
+        return False
+    try:
+        return psutil.Process(number).status() == psutil.STATUS_ZOMBIE  # its parent has not noticed yet
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.Error:
+        return False
+
+
+def number_here(name: str) -> int | None:
+    """The PID of the process of that name; None if it is on another machine."""
     place, _, number = name.rpartition(" ")[0].rpartition(" ")
-    return place == _place() and number.isdigit() and not psutil.pid_exists(int(number))
+    return int(number) if place == _place() and number.isdigit() else None
 
 
 def _place() -> str:

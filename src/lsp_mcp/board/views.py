@@ -27,8 +27,8 @@ _PLAIN = ("id", "title", "status", "tags", "priority", "boxes", "ticked", "branc
 _LISTED = (
     *(tasks.c[name] for name in _PLAIN),
     stage_table.c.name.label("stage"),
-    agents.c.name.label("claimed_by"),
-    agents.c.connected.label("claim_is_held"),
+    sa.case((agents.c.connected, agents.c.name)).label("claimed_by"),
+    sa.case((~agents.c.connected, agents.c.name)).label("claim_lapsed"),
     sa.select(sa.func.count())
     .where(questions.c.task == tasks.c.id, questions.c.answered_at.is_(None))
     .scalar_subquery()
@@ -59,12 +59,14 @@ def listed(
     archived: bool = False,
     ids: Sequence[str] | None = None,
     everywhere: bool = False,
+    ready: bool = False,
     limit: int = 100,
 ) -> tuple[list[Task], int]:
     """The tasks without their bodies, in the order of the board, at most `limit`; and how many there are in all.
 
     Those in the archive are left out; `archived`: only those. The text is looked for in title and description;
-    `everywhere`: also in comments, the branch, and the files and symbols that a task is about.
+    `everywhere`: also in comments, the branch, and the files and symbols that a task is about. `ready`: only those that
+    can be begun, the most urgent first.
 
     Raises:
         CallerError: there is no such stage.
@@ -91,6 +93,9 @@ def listed(
         wanted.append(tasks.c.claimed_by == agent)
     if ids is not None:
         wanted.append(tasks.c.id.in_(ids))
+    if ready:
+        wanted.append(dependencies.is_ready())
+        return _rows(at, sa.and_(*wanted), limit, tasks.c.priority, *_ORDER)
     return _rows(at, sa.and_(*wanted), limit, *_ORDER)
 
 
@@ -166,14 +171,15 @@ def after(
     """
     now = {**before, **changed}
     if "claimed_by" not in changed:
-        holder, is_held = before["holder_name"], before["holder_connected"]
+        lapsed = None if before["holder_connected"] else before["holder_name"]
+        holder = None if lapsed else before["holder_name"]
     else:
-        is_held = True if holder else None
+        lapsed = None
     return {
         **{name: now[name] for name in (*_PLAIN, "questions_waiting", "comment_count")},
         "stage": stage or before["stage_name"],
         "claimed_by": holder,
-        "claim_is_held": is_held,
+        "claim_lapsed": lapsed,
     }
 
 

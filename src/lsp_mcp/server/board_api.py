@@ -34,7 +34,9 @@ _TIMELINE = 100
 _MOST_CARDS = 1_000  # that can be requested by id at once
 # By name: the usual value of tasks (web/board/state.js has the same); never None.
 _CARD: dict[str, Any] = {
-    **dict.fromkeys(("id", "title", "stage", "position", "revision", "updated_at", "claimed_by", "branch")),
+    **dict.fromkeys(
+        ("id", "title", "stage", "position", "revision", "updated_at", "claimed_by", "claim_lapsed", "branch")
+    ),
     **dict.fromkeys(("boxes", "ticked", "waits", "blocks", "comment_count"), 0),
     **{"status": "pending", "priority": 2, "tags": [], "blocked_by": []},
 }

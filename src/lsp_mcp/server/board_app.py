@@ -57,7 +57,7 @@ _HEADERS = {
 }
 _HOW_TO_ENTER = (
     "This board opens by the link that `lsp-mcp board` prints, once for each link. A new one:\n\n"
-    "    lsp-mcp board --link\n"
+    "    lsp-mcp board --link --port {port}\n"
 )
 
 
@@ -107,17 +107,18 @@ class BoardDoor:
 def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) -> ASGIApp:
     """The ASGI application of one board."""
     files = PageFiles(data_folder("web") / "board")
+    how_to_enter = _HOW_TO_ENTER.format(port=door.port)
 
     async def page(request: Request) -> Response:
         if not door.knows_page(request):
-            return PlainTextResponse(_HOW_TO_ENTER, status_code=401)
+            return PlainTextResponse(how_to_enter, status_code=401)
         return files.page()
 
     async def enter(request: Request) -> Response:
         if not door.open(request.query_params.get("key", "")):
             if door.knows_page(request):
                 return RedirectResponse("/", status_code=303)
-            return PlainTextResponse(f"This link has already been used.\n\n{_HOW_TO_ENTER}", status_code=403)
+            return PlainTextResponse(f"This link has already been used.\n\n{how_to_enter}", status_code=403)
         # Not a redirect: after a click in another program the browser would not send a strict cookie with it.
         response = Response(_ENTERED, media_type="text/html")
         door.set_cookie(response)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.anchors import Anchor, looks_like_anchor, parse_anchor
+from lsp_mcp.anchors import Anchor, is_anchor, parse_anchor
 from lsp_mcp.board import anchors, fields, views
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Actor, Transaction
@@ -19,13 +19,14 @@ _CODE = 120  # stored characters of a line
 
 
 async def anchored(host: BoardHost, spelled: Sequence[str]) -> list[dict[str, Any]]:
-    """Rows of the table of anchors for anchors that a caller gives.
+    """Rows of the table of anchors for anchors, other addresses or names that a caller gives.
 
     Raises:
-        AnchorError: one is malformed, or on no identifier.
+        AnchorError: one is malformed, unknown, ambiguous, or on no identifier.
         PathError: its file is missing or outside the workspace.
     """
-    rows = await asyncio.to_thread(lambda: [_row(host, one) for one in dict.fromkeys(spelled)])
+    found = await host.as_anchors(list(dict.fromkeys(spelled)))
+    rows = await asyncio.to_thread(lambda: [_row(host, one) for one in found])
     return list({row["anchor"]: row for row in rows}.values())
 
 
@@ -52,12 +53,12 @@ async def code_around(host: BoardHost, spelled: str, lines: int) -> list[tuple[i
 
 
 async def tasks_at(host: BoardHost, spelled: str, actor: Actor) -> list[dict[str, Any]]:
-    """The tasks with an anchor on the same symbol, or in the same file if only that is named.
+    """The tasks with an anchor on the symbol at an anchor or of a name, or in the file if only that is named.
 
     Raises:
         AnchorError, PathError: as `anchored`.
     """
-    wanted = (await anchored(host, [spelled]))[0] if looks_like_anchor(spelled) else None
+    wanted = (await anchored(host, [spelled]))[0] if is_anchor(spelled) else None
     missing: PathError | None = None
     try:
         file = wanted["file"] if wanted else host.workspace.display_path(host.workspace.file(spelled))
@@ -68,8 +69,11 @@ async def tasks_at(host: BoardHost, spelled: str, actor: Actor) -> list[dict[str
         return [(row, views.get(at, row["task"])) for row in anchors.in_file(at, file)]
 
     near = await host.board.read(work, actor)
-    if missing and not near:
-        raise missing  # a deleted file may still have tasks
+    if missing and not near:  # a deleted file may still have tasks
+        (anchor,) = await host.as_anchors([spelled])
+        if not is_anchor(anchor):
+            raise missing
+        return await tasks_at(host, anchor, actor)
     found: dict[str, dict[str, Any]] = {}
     for row, task in near:
         now = await asyncio.to_thread(found_again, host, row)

@@ -123,7 +123,7 @@ def brief(task: dict[str, Any]) -> dict[str, Any]:
         shown["status"] = task["status"]
     if task["priority"] != _USUAL:
         shown["priority"] = f"P{task['priority']}"
-    for name in ("tags", "claimed_by", "branch", "blocked_by", "blocks", "questions_waiting"):
+    for name in ("tags", "claimed_by", "claim_lapsed", "branch", "blocked_by", "blocks", "questions_waiting"):
         if task.get(name):
             shown[name] = task[name]
     if task["boxes"]:

@@ -29,11 +29,12 @@ def _tools() -> tuple[type[Toolset], ...]:
     try:
         from lsp_mcp.toolsets.board.keeping import KeepingTools
         from lsp_mcp.toolsets.board.library import LibraryTools
+        from lsp_mcp.toolsets.board.stages import StageTools
         from lsp_mcp.toolsets.board.tasks import TaskTools
         from lsp_mcp.toolsets.board.workspace import WorkspaceTools
     except ImportError:  # the optional packages that a board needs are not installed
         return ()
-    return (TaskTools, LibraryTools, KeepingTools, WorkspaceTools)
+    return (TaskTools, StageTools, LibraryTools, KeepingTools, WorkspaceTools)
 
 
 def _links(host: BoardHost) -> Links:

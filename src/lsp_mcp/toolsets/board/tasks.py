@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lsp_mcp.board import agents, claims, library, stages, talk, tasks, views
 from lsp_mcp.board.store import Transaction
@@ -28,6 +28,8 @@ from lsp_mcp.toolsets.board.base import (
     page,
     short,
 )
+from lsp_mcp.toolsets.board.places import Places
+from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import UNLISTED, Call, tool
 from lsp_mcp.visible import shortened
@@ -35,31 +37,24 @@ from lsp_mcp.visible import shortened
 _MOST_HISTORY = 50  # changes shown
 _MOST_TEXT = 200  # characters of a text in it
 _MOST_FOLDERS = 50
-_UNSHOWN = ("position", "questions_waiting", "comment_count", "boxes", "ticked", "waits", "claim_is_held")
+_UNSHOWN = ("position", "questions_waiting", "comment_count", "boxes", "ticked", "waits")
 BRANCH = "Git branch of the work"
-COMPLETES = "Tasks in it are completed"
 Tick = Annotated[
     list[str], Field(max_length=100, description="Checkboxes of the description, by text or number from 1")
 ]
-Anchors = Annotated[list[str], Field(max_length=50, description="Code it concerns: go://FILE#LINE:CHAR, …")]
+Anchors = Annotated[list[str], Field(max_length=50, description="Code it concerns: Type.Method, FILE:LINE or anchors")]
 DependsOn = Annotated[list[str], Field(max_length=100, description="IDs of tasks to complete first")]
-After = Annotated[str | None, Field(description="Place it after this stage; empty: first. Default: last")]
 
 
 Force = Annotated[bool, Field(description="Even if another agent works on it; that agent is notified"), UNLISTED]
 
 
-class Activity(BaseModel):
-    """A prompt that belongs to a stage."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    name: str
-    prompt: str
-
-
 class TaskTools(BoardToolset):
     """The tasks of the board: list, read, create, change, claim."""
+
+    def __init__(self, context: ToolContext) -> None:
+        super().__init__(context)
+        self._host.as_anchors = Places(context.sessions).anchors
 
     @tool(title="Project and workflow", read_only=True)
     async def get_project_info(self, call: Call) -> str:
@@ -98,13 +93,14 @@ class TaskTools(BoardToolset):
         tags: Annotated[list[str] | None, Field(description="Any of these")] = None,
         text: Annotated[str | None, Field(description="In title or description")] = None,
         limit: Limit = 100,
+        ready: Annotated[bool, Field(description="Only those to begin: unclaimed, not blocked")] = False,
         archived: Annotated[bool, Field(description="Those in the archive instead"), UNLISTED] = False,
     ) -> str:
-        """List tasks without their descriptions, in the order of the board."""
+        """List tasks without their descriptions, in the order of the board; the ready ones by priority."""
         found, total = await self._read(
             call,
             lambda at: views.listed(
-                at, stage=stage, status=status, tags=tags or (), text=text, archived=archived, limit=limit
+                at, stage=stage, status=status, tags=tags or (), text=text, archived=archived, ready=ready, limit=limit
             ),
             "task",
             all_ids,
@@ -113,7 +109,7 @@ class TaskTools(BoardToolset):
             "tasks", [brief(one) for one in found], total, "filter by stage, status, tags or text, or raise limit"
         )
 
-    @tool(title="List tasks that can be begun", read_only=True)
+    @tool(title="List tasks that can be begun", read_only=True, listed=False)
     async def list_ready_tasks(self, call: Call, limit: Limit = 100) -> str:
         """List the pending tasks that are unclaimed and not blocked, most urgent first."""
         found, total = await self._read(call, lambda at: views.ready(at, limit), "task", all_ids)
@@ -224,7 +220,7 @@ class TaskTools(BoardToolset):
         """Mark a task as completed: it moves to Done, and tasks that waited for it become ready."""
         return changed(await self._write(call, lambda at: tasks.update(at, id, status="completed", force=force)))
 
-    @tool(title="Move a task", read_only=False)
+    @tool(title="Move a task", read_only=False, listed=False)
     async def move_to_stage(
         self,
         call: Call,
@@ -253,11 +249,11 @@ class TaskTools(BoardToolset):
     async def claim_task(
         self,
         call: Call,
-        id: Annotated[str | None, Field(description="Default: the most urgent ready task")] = None,  # noqa: A002
+        id: Annotated[str | None, Field(description="Leave it out to take the next ready task")] = None,  # noqa: A002
         release: Annotated[bool, Field(description="Give it back instead")] = False,
         branch: Annotated[str | None, Field(description=BRANCH)] = None,
     ) -> str:
-        """Claim a task to work on it; no other agent can claim it until it is completed or released."""
+        """Claim a task to work on it, without an id the next ready one: exclusive until completed or released."""
         actor = await self._actor(call)
         if release:
             if id is None:
@@ -269,87 +265,13 @@ class TaskTools(BoardToolset):
     async def find_tasks_by_anchor(
         self,
         call: Call,
-        anchor: Annotated[str, Field(description="go://FILE#LINE:CHAR, or FILE for all of it")],
+        anchor: Annotated[str, Field(description="Type.Method, FILE:LINE, an anchor; FILE: all of it")],
     ) -> str:
-        """Find the tasks about the symbol at an anchor: plans and known problems."""
+        """Find the tasks about a symbol: plans and known problems."""
         actor = await self._actor(call)
         found = await tasks_at(self._host, anchor, actor)
         self._host.board.looked_at(actor, "task", [one["id"] for one in found])
         return page("tasks", [brief(one) for one in found], len(found), "")
-
-    @tool(title="Create a stage", read_only=False)
-    async def create_stage(
-        self,
-        call: Call,
-        name: str,
-        color: Annotated[str | None, Field(description="#rrggbb")] = None,
-        after: After = None,
-        is_default: Annotated[bool, Field(description="New tasks start here")] = False,
-        activities: list[Activity] | None = None,
-        completes: Annotated[bool, Field(description=COMPLETES), UNLISTED] = False,
-    ) -> str:
-        """Create a workflow stage."""
-        prompts = [one.model_dump() for one in activities or []]
-        made = await self._write(
-            call,
-            lambda at: stages.create(
-                at,
-                name,
-                color=color,
-                after=after,
-                is_default=is_default,
-                completes=completes,
-                activities=prompts,
-            ),
-        )
-        return _stage(made)
-
-    @tool(title="Change a stage", read_only=False)
-    async def update_stage(
-        self,
-        call: Call,
-        stage: Annotated[str, Field(description="Its current name")],
-        name: Annotated[str | None, Field(description="Its new name")] = None,
-        color: Annotated[str | None, Field(description="#rrggbb")] = None,
-        after: After = None,
-        is_default: bool | None = None,
-        activities: list[Activity] | None = None,
-        completes: Annotated[bool | None, Field(description=COMPLETES), UNLISTED] = None,
-        expected_revision: Annotated[Revision, UNLISTED] = None,
-    ) -> str:
-        """Change a workflow stage; only the given fields change."""
-        prompts = None if activities is None else [one.model_dump() for one in activities]
-        made = await self._write(
-            call,
-            lambda at: stages.update(
-                at,
-                stage,
-                new_name=name,
-                color=color,
-                after=after,
-                is_default=is_default,
-                completes=completes,
-                activities=prompts,
-                expected_revision=expected_revision,
-            ),
-        )
-        return _stage(made)
-
-    @tool(title="Delete a stage", read_only=False, destructive=True)
-    async def delete_stage(
-        self,
-        call: Call,
-        stage: str,
-        move_tasks_to: Annotated[str | None, Field(description="Stage for its tasks")] = None,
-    ) -> str:
-        """Delete a workflow stage and move its tasks to another."""
-        moved = await self._write(call, lambda at: stages.delete(at, stage, move_tasks_to))
-        return as_json({"deleted": stage, "tasks_moved": moved})
-
-
-def _stage(made: dict[str, Any]) -> str:
-    shown = {name: made[name] for name in ("name", "color", "is_default")}
-    return as_json({**shown, "completes": True} if made["completes"] else shown)
 
 
 def _history(changes: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -82,10 +82,12 @@ class WorkspaceTools(BoardToolset):
     async def get_response(
         self,
         call: Call,
-        questionId: Annotated[str, Field(description="From ask_user")],
+        questionId: Annotated[str | None, Field(description="From ask_user; default: all answered ones")] = None,
         wait_seconds: Annotated[float, Field(ge=0, le=_MOST_WAIT, description="How long to wait for an answer")] = 0,
     ) -> str:
         """Check whether a question has been answered."""
+        if questionId is None:
+            return await self.get_responses(call)
         with self._host.board.listening() as listener:  # before the look, or an answer in between would be missed
             found = await self._read(call, lambda at: talk.get(at, questionId))
             if not found["answered_at"] and wait_seconds:
@@ -100,7 +102,7 @@ class WorkspaceTools(BoardToolset):
                     pass
         return as_json(_response(found))
 
-    @tool(title="All answers", read_only=True)
+    @tool(title="All answers", read_only=True, listed=False)
     async def get_responses(self, call: Call) -> str:
         """Get all your answered questions."""
         actor = await self._actor(call)

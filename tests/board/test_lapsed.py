@@ -1,0 +1,80 @@
+"""The claims of agents that are gone, as a board in another process sees them."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import sqlalchemy as sa
+
+from fakes.bounded import bounded
+from lsp_mcp.board import agents, claims, tasks, views
+from lsp_mcp.board.board import Board, Event
+from lsp_mcp.board.store import Store
+from lsp_mcp.board.tables import agents as agent_table
+
+PROCESS = "from lsp_mcp.board.processes import new_name; print(new_name(), flush=True); input()"
+
+
+@asynccontextmanager
+async def boards(url: str, number: int = 1) -> AsyncIterator[list[Board]]:
+    """Boards that have begun, as in processes of their own."""
+    made = [Board(Store(url)) for _ in range(number)]
+    try:
+        for board in made:
+            await board.begin()
+        yield made
+    finally:
+        for board in made:
+            await board.close()
+
+
+async def seen(listener: Any, action: str) -> Event:
+    """The next change of that kind."""
+    async with asyncio.timeout(15):
+        async for event in listener:
+            if event.type == "change" and event.data["action"] == action:
+                return event
+    raise AssertionError("unreachable")
+
+
+@bounded
+async def test_the_claim_of_a_killed_agent_lapses_when_the_kernel_reports_its_end(
+    store_url: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("lsp_mcp.board.board._BEAT", 3_600.0)  # not found by a heartbeat
+    async with boards(store_url) as (board,):
+        child = subprocess.Popen([sys.executable, "-c", PROCESS], stdout=subprocess.PIPE, stdin=subprocess.PIPE)
+        assert child.stdout
+        name = (await asyncio.to_thread(child.stdout.readline)).decode().strip()
+        task = (await board.write(lambda at: tasks.create(at, "half done")))["id"]
+        with board.listening() as listener:
+            agent = await board.write(lambda at: agents.connect(at, "claude", name))
+            await board.write(lambda at: claims.claim(at, agent, task), agent)
+            await seen(listener, "claimed")
+            child.kill()  # and nobody waits for it: it stays a zombie
+            assert (await seen(listener, "lapsed")).data["ref"] == task
+        (shown,), _ = await board.read(views.listed)
+        assert (shown["claimed_by"], shown["claim_lapsed"]) == (None, agent.name)
+        await asyncio.to_thread(child.communicate)
+
+
+@bounded
+async def test_a_process_that_was_taken_for_gone_gets_its_claims_back_for_all_to_see(
+    new_store: Callable[[], str],
+) -> None:
+    async with boards(new_store(), 2) as (board, other):
+        task = (await board.write(lambda at: tasks.create(at, "a task")))["id"]
+        agent = await board.write(lambda at: agents.connect(at, "claude", other.process))
+        await board.write(lambda at: claims.claim(at, agent, task), agent)
+        gone = sa.update(agent_table).values(connected=False)
+        await board.write(lambda at: at.connection.execute(gone) and None)
+        assert (await board.read(lambda at: views.get(at, task)))["claim_lapsed"] == agent.name
+        with board.listening() as listener:
+            await other.write(lambda at: agents.beat(at, other.process))
+            assert (await seen(listener, "claimed")).data["ref"] == task
+        assert (await board.read(lambda at: views.get(at, task)))["claimed_by"] == agent.name
