@@ -16,11 +16,29 @@ from lsp_mcp.programs import find_command
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
 
 BOUND = 300  # seconds for a whole test: a hang, not a measurement
 Ask = Callable[..., Awaitable[dict[str, Any]]]
+
+
+class Asked:
+    """Calls tools of `sessions`; `proven` returns when all proofs of earlier answers have ended."""
+
+    def __init__(self, sessions: Sessions, answer_within: float | None) -> None:
+        self.sessions = sessions
+        settings = ToolSettings(answer_within=answer_within)
+        self._tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions, settings))}
+
+    async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """The answer of the tool `name`."""
+        return json.loads(await self._tools[name].call(Call(), arguments))
+
+    async def proven(self) -> None:
+        """See the class."""
+        await self.sessions.word_checks.background.idle()
 
 
 def skip_without(backend: str) -> None:
@@ -32,18 +50,18 @@ def skip_without(backend: str) -> None:
 
 
 def asking(
-    backend: str, root: Path, question: Callable[[Ask], Awaitable[None]], options: SessionOptions | None = None
+    backend: str,
+    root: Path,
+    question: Callable[[Asked], Awaitable[None]],
+    options: SessionOptions | None = None,
+    *,
+    answer_within: float | None = TO_THE_END,
 ) -> None:
     """Run `question` with a way to call tools on a fresh server `backend` in `root`."""
 
     async def run() -> None:
-        patient = options or SessionOptions(check_seconds=TO_THE_END)
-        sessions = Sessions(Workspace(root), [load_adapter(backend)], {backend: patient})
-        tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions))}
-
-        async def ask(name: str, **arguments: Any) -> dict[str, Any]:
-            return json.loads(await tools[name].call(Call(), arguments))
-
+        sessions = Sessions(Workspace(root), [load_adapter(backend)], {backend: options or SessionOptions()})
+        ask = Asked(sessions, answer_within)
         sessions.begin()
         try:
             async with asyncio.timeout(BOUND):

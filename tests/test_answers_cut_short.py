@@ -15,8 +15,6 @@ import pytest
 
 from asking import Ask, asking, skip_without
 from lsp_mcp.errors import LspMcpError, RefusedError, SilentError
-from lsp_mcp.evidence import word_check
-from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.requests import other_builds
 from lsp_mcp.wire.peer import Peer
 
@@ -110,14 +108,6 @@ async def lost_edits(ask: Ask) -> set[str]:
     return set(SIZES) - {one["file"] for one in answer["file_edits"]} - named_in(answer)
 
 
-@pytest.fixture
-def cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What hangs is given up soon."""
-    monkeypatch.setattr(other_builds, "_SECONDS", 0.3)
-    monkeypatch.setattr(word_check, "LEFT_OUT_SECONDS", 0.3)
-
-
-@pytest.mark.usefixtures("cut_short")
 @pytest.mark.parametrize(
     ("lost", "methods", "faults"),
     [
@@ -153,7 +143,7 @@ def test_what_a_fault_hides_of_other_systems_is_named(
             except (LspMcpError, AssertionError) as error:
                 print(number, method, fault.__name__, files, "no answer:", str(error)[:300])
 
-    asking("gopls", tmp_path, question, SessionOptions(check_seconds=0.3))
+    asking("gopls", tmp_path, question, answer_within=0.3)
     assert not silent
 
 

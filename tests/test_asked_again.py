@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from asking import Ask, asking, skip_without
-from lsp_mcp.evidence import verdicts, word_check
-from lsp_mcp.lsp.session import SessionOptions
+from lsp_mcp.evidence import verdicts
 from lsp_mcp.wire.peer import Peer
 
 GO = {
@@ -114,11 +113,10 @@ def test_what_is_not_explained_in_time_is_said_and_not_waited_for(
         await never.wait()
 
     monkeypatch.setattr(verdicts, "explained_by_function", silent)
-    monkeypatch.setattr(word_check, "_LIKELIEST_SECONDS", 0.0)
 
     async def question(ask: Ask) -> None:
         answer = await ask("find_symbol_references_by_anchor", symbol_anchor="a.c:2:m")
         assert [one["location"]["line"] for one in answer["references"]] == [2, 6]
         assert "a.c line 4" in answer["status"]
 
-    asking("clangd", tmp_path, question, SessionOptions(check_seconds=0.01))
+    asking("clangd", tmp_path, question, answer_within=0.01)

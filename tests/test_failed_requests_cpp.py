@@ -15,11 +15,10 @@ from typing import Any
 import pytest
 
 from asking import Ask, asking, skip_without
-from fakes.patience import TO_THE_END
+from lsp_mcp.budget import Budget
 from lsp_mcp.errors import LspMcpError, RefusedError, SilentError
-from lsp_mcp.evidence import word_check
-from lsp_mcp.features.types import implementation_check, overrides, subtypes
-from lsp_mcp.lsp.session import Session, SessionOptions
+from lsp_mcp.features.types import overrides, subtypes
+from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.wire.peer import Peer
 
@@ -127,7 +126,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Requests:
 
 
 def test_an_answer_without_what_a_failed_request_would_have_told_says_so(tmp_path: Path, requests: Requests) -> None:
-    _asked(tmp_path, requests, SessionOptions(check_seconds=TO_THE_END))
+    _asked(tmp_path, requests, SessionOptions())
 
 
 def test_an_answer_without_what_was_not_told_in_time_says_so(
@@ -135,15 +134,13 @@ def test_an_answer_without_what_was_not_told_in_time_says_so(
 ) -> None:
     requests.is_silent = True
     # The answer that others are compared with has its full time.
-    monkeypatch.setattr(Session, "check_seconds", property(lambda _: SHORT if requests.failing else TO_THE_END))
+    allowed = Budget._allowed
+    monkeypatch.setattr(Budget, "_allowed", lambda self, took: SHORT if requests.failing else allowed(self, took))
     for module, name, value in (
-        (word_check, "LEFT_OUT_SECONDS", SHORT),
-        (implementation_check, "LEFT_OUT_SECONDS", SHORT),
-        (word_check, "_LIKELIEST_SECONDS", SHORT),
         (subtypes, "_SHARE", SHORT / 60),
         (overrides, "_SHARE", SHORT / 60),
     ):
-        requests.bounds.append((module, name, value, TO_THE_END if name.endswith("SECONDS") else getattr(module, name)))
+        requests.bounds.append((module, name, value, getattr(module, name)))
         monkeypatch.setattr(module, name, value)
     _asked(tmp_path, requests, SessionOptions(request_timeout=60), IN_TIME, most=2)
 

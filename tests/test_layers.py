@@ -31,6 +31,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"syntax"},
         {"edits", "objects", "wire", "disk", "programs"},
         {"adapters", "clients", "workspace"},
+        {"budget"},
         {"anchors", "uris", "waiting"},
         {"text", "cache_folders"},
         {"door", "errors", "data", "events", "gaps", "installed", "private_files", "prose", "remembered", "tcp_table"},

@@ -178,10 +178,6 @@ class Backend(Protocol):
         """The time limit for one reply in seconds, unless a request sets another."""
 
     @property
-    def check_seconds(self) -> float:
-        """Seconds for verifying a read-only answer against the text, unless the answer itself took longer."""
-
-    @property
     def words(self) -> Words:
         """The word index."""
 

@@ -39,8 +39,8 @@ def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
 
     @asynccontextmanager
     async def open_(root: Path) -> AsyncIterator[CallTool]:
-        sessions = Sessions(Workspace(root), [adapter], {"": SessionOptions(check_seconds=TO_THE_END)})
-        settings = ToolSettings(toolsets=tuple(toolsets))
+        sessions = Sessions(Workspace(root), [adapter], {})
+        settings = ToolSettings(toolsets=tuple(toolsets), answer_within=TO_THE_END)
         tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions, settings))}
         sessions.begin()
         try:
@@ -61,8 +61,8 @@ def through_neovim(backend: str, toolsets: Sequence[str] = ()) -> Open:
     @asynccontextmanager
     async def open_(root: Path) -> AsyncIterator[CallTool]:
         async with neovim(root, servers=(backend,), env={"LSP_MCP_TEST_ONE_ROOT": "1"}) as nvim:
-            neovims = Neovims(Workspace(root), [adapter], SessionOptions(check_seconds=TO_THE_END), str(nvim.socket))
-            settings = ToolSettings(toolsets=tuple(toolsets))
+            neovims = Neovims(Workspace(root), [adapter], SessionOptions(), str(nvim.socket))
+            settings = ToolSettings(toolsets=tuple(toolsets), answer_within=TO_THE_END)
             tools = {tool.name: tool for tool in offered_tools(ToolContext(neovims.code, settings))}
             neovims.begin()
             try:

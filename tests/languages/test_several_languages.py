@@ -15,13 +15,13 @@ from fakes.callers import somebody
 from fakes.patience import TO_THE_END
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
-from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.programs import find_program
 from lsp_mcp.sessions import choosing, languages
 from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
+from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
 
@@ -62,8 +62,10 @@ def asking(root: Path, test: Callable[[Ask, Sessions], Coroutine[Any, Any, None]
     async def run() -> None:
         chosen = choose_adapters((), root, SERVERS)
         others = other_adapters(chosen, SERVERS)
-        sessions = Sessions(Workspace(root), chosen, {"": SessionOptions(check_seconds=TO_THE_END)}, others=others)
-        tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions))}
+        sessions = Sessions(Workspace(root), chosen, {}, others=others)
+        tools = {
+            tool.name: tool for tool in offered_tools(ToolContext(sessions, ToolSettings(answer_within=TO_THE_END)))
+        }
 
         async def ask(tool: str, **arguments: Any) -> dict[str, Any]:
             return dict(json.loads(await tools[tool].call(Call(client=somebody()), arguments)))

@@ -125,7 +125,9 @@ class Tools:
         self.base = base
         self.by_name = {
             tool.name: tool
-            for tool in offered_tools(ToolContext(neovims.code, ToolSettings(base=base, **settings), neovims))
+            for tool in offered_tools(
+                ToolContext(neovims.code, ToolSettings(base=base, answer_within=TO_THE_END, **settings), neovims)
+            )
         }
         self.remarks: list[str] = []  # of the last call
         self.unsaved: dict[str, str] = {}  # the texts of buffers that are not those of their files
@@ -234,7 +236,7 @@ async def program(
 ) -> AsyncIterator[Neovims]:
     """The program with `--backend nvim`, in this process, without anything connected."""
     loaded = [load_adapter(name) for name in adapters]
-    neovims = Neovims(Workspace(root), loaded, SessionOptions(**{"check_seconds": TO_THE_END, **options}), socket)
+    neovims = Neovims(Workspace(root), loaded, SessionOptions(**options), socket)
     try:
         yield neovims
     finally:

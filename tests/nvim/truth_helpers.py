@@ -146,7 +146,7 @@ class Desk:
     root: Path
     nv: Neovim
     neovims: Neovims
-    settings: ToolSettings = field(default_factory=lambda: ToolSettings(allow_exec_lua=True))
+    settings: ToolSettings = field(default_factory=lambda: ToolSettings(allow_exec_lua=True, answer_within=TO_THE_END))
     client: Client | None = None  # who calls; None: another one each time
 
     def __post_init__(self) -> None:
@@ -258,7 +258,7 @@ async def beside(
 ) -> AsyncIterator[Desk]:
     """The program, connected to `nv`."""
     adapters = [load_adapter(name) for name in servers]
-    neovims = Neovims(Workspace(root), adapters, options or SessionOptions(check_seconds=TO_THE_END), nv.socket)
+    neovims = Neovims(Workspace(root), adapters, options or SessionOptions(), nv.socket)
     neovims.begin()
     try:
         await neovims.begun()

@@ -63,6 +63,7 @@ class ServerFlags:
     paths: dict[str, str]  # of programs, by adapter name
     ready_timeout: float  # seconds
     request_timeout: float  # seconds
+    answer_within: float | None  # seconds
     idle_timeout: float  # seconds
     memory_limit: int | None  # MiB
     compile_commands: str | None
@@ -241,6 +242,7 @@ class ServerFlags:
         return ToolSettings(
             base=0 if self.position_base == 0 else 1,
             request_timeout=self.request_timeout,
+            answer_within=self.answer_within,
             allowed_methods=self.allowed_methods,
             allow_exec_lua=self.allow_exec_lua,
             toolsets=(*self.toolsets, _DEBUG) if self.debugs and _DEBUG not in self.toolsets else self.toolsets,
@@ -287,6 +289,7 @@ class ServerFlags:
         rest = {
             "--ready-timeout": f"{self.ready_timeout:g}",
             "--request-timeout": f"{self.request_timeout:g}",
+            "--answer-within": f"{self.answer_within:g}" if self.answer_within is not None else "",
             "--idle-timeout": f"{self.idle_timeout:g}",
             "--memory-limit": str(self.memory_limit),
             "--position-base": str(self.position_base),
@@ -319,6 +322,7 @@ def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> C
             paths={name: path for name in names if (path := value[f"--{name}-path"])},
             ready_timeout=value["--ready-timeout"],
             request_timeout=value["--request-timeout"],
+            answer_within=value["--answer-within"],
             idle_timeout=value["--idle-timeout"],
             memory_limit=value["--memory-limit"],
             compile_commands=value["--compile-commands"],
@@ -376,6 +380,12 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         "--request-timeout": (
             {"type": Seconds(min=0.1), "default": 60.0, **seconds},
             "Longest wait for servers in one call. A server that does nothing in that time is replaced.",
+        ),
+        "--answer-within": (
+            {"type": Seconds(min=0), "metavar": "SECONDS"},
+            "Longest that an answer which only reads waits to be compared with all of the code; then it says what is "
+            "not compared yet, and that goes on in the background. Default: as long as the server's own answer took, "
+            "at least 0.5 and at most 3.",
         ),
         "--idle-timeout": (
             {"type": Seconds(min=0), "default": 1800.0, **seconds},

@@ -49,12 +49,18 @@ def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Ga
     return [Gap("unverified", text, _files(places), about="unknown")]
 
 
-def unasked(name: str, places: Sequence[Place]) -> list[Gap]:
-    """The gap for `places` that were not asked about in time."""
-    if not places:
+def unproven(name: str, places: Sequence[Place], unread: Collection[Path], pending: Collection[Path]) -> list[Gap]:
+    """The one gap for what was not compared in time: `places`, `unread` files, `pending` files of other builds."""
+    parts = [_number(name, places)] if places else []
+    if unread:
+        parts.append(f"{name} in {count(len(unread), 'more file')}")
+    if pending:
+        names = first_few(sorted({path.name for path in pending}), _MOST_NAMED)
+        parts.append(f"{count(len(pending), 'file')} of other builds ({names})")
+    if not parts:
         return []
-    text = f"unverified: {_number(name, places)}; they are being checked; ask again"
-    return [Gap("unverified", text, _files(places), about="unasked")]
+    files = (*_files(places), *unread, *sorted(pending))
+    return [Gap("unverified", f"unverified: {', and '.join(parts)}; ask again", files, about="unproven")]
 
 
 def without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:

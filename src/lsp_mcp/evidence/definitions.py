@@ -13,10 +13,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from lsp_mcp import budget
 from lsp_mcp.adapters import WordCheck
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, PointError, RefusedError
-from lsp_mcp.requests.places import position_params
+from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import locations
 from lsp_mcp.text import Point, Text
 from lsp_mcp.uris import uri_path
@@ -103,8 +104,27 @@ class Definitions:
             self._known[site] = found
         return found
 
-    async def learn(self, groups: Iterable[Sequence[Site]]) -> None:
-        """Ask about all sites, a few groups at a time, in this order. Raises the errors of `of`."""
+    async def learn(self, places: Iterable[Place], *, when: bool = True) -> None:
+        """Ask about unknown `places`, a few at a time in this order, as long as the present `budget` lasts.
+
+        Only `when` that is so; otherwise notes that something is left. Raises the errors of `of`.
+        """
+        by_folder = self._backend.adapter.word_check.by_folder
+        groups: dict[Path, list[Site]] = {}
+        for place in places:
+            site = place.path, place.span.start
+            if self.known(site) is None:
+                groups.setdefault(site[0].parent if by_folder else site[0], []).append(site)
+        if not (groups and when):
+            budget.present().is_cut |= bool(groups)
+            return
+        try:
+            async with asyncio.timeout(budget.left()):
+                await self._learn(groups.values())
+        except TimeoutError:
+            budget.cut()
+
+    async def _learn(self, groups: Iterable[Sequence[Site]]) -> None:
         left = iter(groups)
 
         async def ask() -> None:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.evidence.identity import Identity
@@ -41,6 +42,7 @@ class Claim(Struct, frozen=True):
     unsearched: frozenset[Path] = frozenset()  # files that were not searched for the answer, see `Backend.load`
     # Files excluded from the build that the server still reads; None: it does not look at other builds.
     searched: frozenset[Path] | None = None
+    pending: frozenset[Path] = frozenset()  # excluded files that were not asked about in time
     family: Collection[Site] = ()  # declarations of other symbols whose places belong to the answer, too
     counts: Callable[[Place], bool] = lambda place: True
     in_macros: bool = True
@@ -108,6 +110,10 @@ async def occurrences(
     found: list[Place] = []
     unread: list[Path] = []
     for number, path in enumerate(files):
+        if not number % _READ_AT_ONCE and budget.left() <= 0:
+            budget.cut()
+            unread += files[number:]
+            break
         if most is not None and len(found) >= most and path not in doubted:
             unread.append(path)
             continue

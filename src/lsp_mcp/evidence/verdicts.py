@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, misread
 from lsp_mcp.evidence.identity import Identity, sites_of
@@ -39,8 +40,8 @@ class Judge:
         self._backend = backend
         self._definitions = definitions
 
-    async def of(self, claim: Claim, symbol: Identity, occurrences: Iterable[Place], seconds: float) -> Verdicts:
-        """The meanings of `occurrences`, as far as known; other builds are asked for at most `seconds`.
+    async def of(self, claim: Claim, symbol: Identity, occurrences: Iterable[Place]) -> Verdicts:
+        """The meanings of `occurrences`, as far as known; other builds are asked as long as the `budget` lasts.
 
         Raises:
             UnavailableError: see `Backend.request`.
@@ -73,7 +74,7 @@ class Judge:
                 unknown.append(place)
             else:
                 others.append(place)
-        same, unproven = await self._in_other_builds(claim, symbol, others, seconds)
+        same, unproven = await self._in_other_builds(claim, symbol, others)
         return Verdicts(
             (*missing, *same),
             tuple(place for place in others if place not in same and place not in unproven),
@@ -81,16 +82,17 @@ class Judge:
             tuple(unasked),
         )
 
-    async def by_function(self, claim: Claim, symbol: Identity, verdicts: Verdicts, seconds: float) -> Verdicts:
+    async def by_function(self, claim: Claim, symbol: Identity, verdicts: Verdicts) -> Verdicts:
         """`verdicts` completed from the functions around unknown words, if the server answers in time."""
         if not verdicts.unknown:
             return verdicts
         sites = frozenset(claim.sites)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(budget.left()):
                 said = await explained_by_function(self._backend, self._definitions, verdicts.unknown, sites, symbol)
         except TimeoutError:
-            return verdicts  # answers that arrive later are used by the next question
+            budget.cut()
+            return verdicts
         return replace(
             verdicts, missing=(*verdicts.missing, *said.theirs), others=(*verdicts.others, *said.others),
             unknown=said.unknown, by_spelling=said.theirs,
@@ -100,7 +102,12 @@ class Judge:
         self, claim: Claim, symbol: Identity, verdicts: Verdicts, *, is_alone: bool, thorough: bool
     ) -> Verdicts:
         """`verdicts` completed from the uses of macros; `is_alone`: no other symbol has the name."""
-        sure, named = await explained_by_macros(self._backend, verdicts.unknown, {*claim.sites}, symbol.sites)
+        try:
+            async with asyncio.timeout(budget.left()):
+                sure, named = await explained_by_macros(self._backend, verdicts.unknown, {*claim.sites}, symbol.sites)
+        except TimeoutError:
+            budget.cut()
+            return verdicts
         if not claim.in_macros:
             return replace(verdicts, unknown=sure.unknown)
         # A macro may mean several symbols: changing its word would rename the others, too.
@@ -115,7 +122,7 @@ class Judge:
     # --- inside ------------------------------------------------------------------------------------
 
     async def _in_other_builds(
-        self, claim: Claim, symbol: Identity, others: list[Place], seconds: float
+        self, claim: Claim, symbol: Identity, others: list[Place]
     ) -> tuple[list[Place], list[Place]]:
         """Those of `others` that are the symbol in another build, and those that may be.
 
@@ -129,7 +136,7 @@ class Judge:
         searched, same = claim.searched, frozenset[Site]()
         if searched is None:
             locations = [await self._location(site) for site in sorted(claim.sites)]
-            other = await uses_in_other_builds(self._backend, *claim.at, locations, seconds)
+            other = await uses_in_other_builds(self._backend, *claim.at, locations)
             searched = frozenset(other.searched)
             same = frozenset([await self._definitions.site(location) for location in other.locations])
         ours = [place for place in doubtful if not same.isdisjoint({_site(place), *self._sites(place)})]

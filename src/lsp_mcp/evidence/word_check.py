@@ -14,16 +14,17 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.evidence.check_gaps import lines_of, meaningless, unasked, unexplained, unlisted, without
+from lsp_mcp.evidence.background import Background
+from lsp_mcp.evidence.check_gaps import lines_of, meaningless, unexplained, unlisted, unproven, without
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
 from lsp_mcp.evidence.identity import Identity, identity
 from lsp_mcp.evidence.indexed import others_by_index
-from lsp_mcp.evidence.learning import Learning
 from lsp_mcp.evidence.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
 from lsp_mcp.evidence.unparsed import is_dependent
-from lsp_mcp.evidence.verdicts import Judge
+from lsp_mcp.evidence.verdicts import Judge, Verdicts
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.remembered import Remembered
@@ -34,8 +35,6 @@ from lsp_mcp.words.workspace_words import FilesWith
 _MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
 _MOST_OF_EXACT = 500  # the same for a server that misses nothing in files it has read
 _NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
-_LIKELIEST_SECONDS = 2.0  # for these
-LEFT_OUT_SECONDS = 10.0  # for files excluded from the build: a server may have to load another system's build
 _MOST_PREPARED = 50  # files
 _MOST_KEPT = 20_000  # files and places of cached searches
 
@@ -67,10 +66,22 @@ class _Search(Struct):
     found_of: object = None
 
 
+class _Open(Struct, frozen=True):
+    """What the proof of an answer has left open.
+
+    `unknown` places are unknown to the server, `unasked` ones were not asked about yet; `unread` files have the name.
+    """
+
+    unknown: tuple[Place, ...]
+    unasked: tuple[Place, ...]
+    unread: tuple[Path, ...]
+
+
 class WordChecks:
     """The checks of several backends."""
 
     def __init__(self) -> None:
+        self.background = Background()
         self._checks: dict[int, WordCheck] = {}  # by the backend's id; it is kept alive by its check
 
     def of(self, backend: Backend) -> WordCheck:
@@ -78,8 +89,8 @@ class WordChecks:
         return self._checks.setdefault(id(backend), WordCheck(backend))
 
     async def close(self) -> None:
-        """Stop asking."""
-        await asyncio.gather(*(check.close() for check in self._checks.values()))
+        """Stop proving."""
+        await self.background.close()
 
 
 class WordCheck:
@@ -89,7 +100,6 @@ class WordCheck:
         self._backend = backend
         self.definitions = Definitions(backend)
         self.related = Definitions(backend, "textDocument/implementation")  # for `features.types.implementation_check`
-        self._learning = Learning(backend, self.definitions)
         self._judge = Judge(backend, self.definitions)
         self._searches: Remembered[tuple[str, Site], object, _Search] = Remembered(_MOST_KEPT)
 
@@ -122,21 +132,23 @@ class WordCheck:
         if is_word and (other := misread(await self.definitions.of(at), name, rules)):
             raise RefusedError(f"it takes that place for {other}; ask at another use of {name}")
 
-    async def check(self, claim: Claim, seconds: float, *, thorough: bool = False) -> Checked:
-        """The text's evidence for `claim`, after at most `seconds` of asking, which continues in the background.
+    async def check(self, claim: Claim, *, thorough: bool = False) -> Checked:
+        """The text's evidence for `claim`, as far as the present `budget` allows.
 
-        If a server is exact in files it has read, only the likeliest places are asked about unless `thorough`.
+        If a server is exact in files it has read, only the likeliest places are asked about unless `thorough`; the
+        others when nobody asks.
 
         Raises:
             UnavailableError: see `Backend.request`.
         """
         backend = self._backend
-        words = await backend.words.files_with(claim.name, seconds=seconds)
+        words = await backend.words.files_with(claim.name, seconds=budget.left())
         gaps = [*unlisted(words), *await self._meaningless(claim)]
         try:
-            async with asyncio.timeout(max(seconds, LEFT_OUT_SECONDS)):
+            async with asyncio.timeout(budget.left()):
                 search = await self._searched(claim, words)
         except TimeoutError:
+            budget.cut()
             text = f"unverified: {backend.name} did not say in time what {claim.name} is; ask again"
             return Checked(gaps=(*await self._gaps(claim, words.files), *gaps, Gap("unverified", text, words.files)))
         symbol = search.symbol
@@ -148,44 +160,50 @@ class WordCheck:
         most = None if thorough else _MOST_OF_EXACT if is_exact else _MOST_ASKED
         found, unread = await self._found(claim, search, doubted, most)
         found, dependent, are_others = await self._left(symbol, found, doubted, thorough=thorough)
-        if backend.adapter.projects and backend.adapter.projects.left_out_refusal:
-            left_out = [place for place in found if place.path in doubted]
-            await self._learning.of(left_out[:_MOST_ASKED], max(seconds, LEFT_OUT_SECONDS))
-        likeliest = found[:_NEVER_TRUSTED]
-        await self._learning.of(likeliest, max(seconds, _LIKELIEST_SECONDS))
-        await self._learning.of(found[:_MOST_ASKED], seconds)
-        verdicts = await self._judge.of(claim, symbol, found, max(seconds, LEFT_OUT_SECONDS))
-        verdicts = await self._judge.by_function(claim, symbol, verdicts, max(seconds, _LIKELIEST_SECONDS))
+        needed = [
+            place for number, place in enumerate(found)
+            if not is_exact or place.path in doubted or number < _NEVER_TRUSTED
+        ]  # fmt: skip
+        await self.definitions.learn(needed[:_MOST_ASKED])
+        await self.definitions.learn(found[:_MOST_ASKED], when=budget.present().is_whole)
+        verdicts = await self._judge.of(claim, symbol, found)
+        verdicts = await self._judge.by_function(claim, symbol, verdicts)
         if verdicts.unknown:
             is_alone = not (are_others or verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
             verdicts = await self._judge.by_macros(claim, symbol, verdicts, is_alone=is_alone, thorough=thorough)
         verdicts = replace(verdicts, unknown=(*verdicts.unknown, *dependent))
-        unproven = [place for place in verdicts.unasked if not is_exact or place.path in doubted or place in likeliest]
-        open_files = {place.path for place in (*verdicts.unknown, *unproven)}
-        open_files.update(() if is_exact else unread)
-        lines = lines_of((*verdicts.unknown, *unproven), except_in=() if is_exact else unread)
-        gaps += await self._gaps(claim, open_files, lines)
-        # An earlier reason still holds, even if the server does not repeat it.
-        gaps += [gap for gap in without(gaps, doubts) if not gap.lines and covered([gap], open_files)]
-        reported = covered((gap for gap in hiding(gaps) if not gap.lines), open_files)
-        told_lines = {(file, line) for gap in hiding(gaps) for file in gap.files for line in gap.lines}
-
-        def uncovered(places: Sequence[Place]) -> list[Place]:
-            left = [place for place in places if place.path not in reported]
-            return [place for place in left if (place.path, place.span.start.line) not in told_lines]
-
-        gaps += unexplained(backend, claim.name, uncovered(verdicts.unknown))
-        gaps += unasked(claim.name, uncovered(unproven))
-        if left := [path for path in unread if not is_exact and path not in reported]:
-            text = f"unverified: {claim.name} in {count(len(left), 'more file')}, which are too many"
-            gaps.append(Gap("unverified", text, tuple(left), about="unread"))
-        if len(verdicts.unasked) > len(unproven) or (unread and is_exact):
-            checked = len(found) - len(verdicts.unasked)
-            more = f" and {count(len(unread), 'more file')} with it" if unread else ""
-            text = f"of {count(len(found), 'other occurrence')} of {claim.name}{more} {checked:,} were looked at"
-            gaps.append(news("unverified", text))
+        asked = frozenset(needed)
+        left = _Open(
+            verdicts.unknown,
+            tuple(place for place in verdicts.unasked if place in asked),
+            tuple(path for path in unread if not is_exact or path in doubted),
+        )
+        gaps += await self._open_gaps(claim, left, gaps, doubts)
+        gaps += _trusted(claim.name, found, verdicts, left, unread)
         in_code = tuple(place for place in verdicts.missing if place not in verdicts.in_macros)
         return Checked(verdicts.missing, tuple(gaps), in_code, verdicts.by_macros, verdicts.by_spelling)
+
+    async def _open_gaps(self, claim: Claim, left: _Open, known: Sequence[Gap], doubts: Sequence[Gap]) -> list[Gap]:
+        """The gaps for what is `left`; `known` are found already, `doubts` were before anything was asked."""
+        open_files = {place.path for place in (*left.unknown, *left.unasked)} | set(left.unread)
+        lines = lines_of((*left.unknown, *left.unasked), except_in=left.unread)
+        gaps = await self._gaps(claim, open_files, lines)
+        # An earlier reason still holds, even if the server does not repeat it.
+        every = [*known, *gaps]
+        gaps += [gap for gap in without(every, doubts) if not gap.lines and covered([gap], open_files)]
+        every = hiding([*known, *gaps])
+        reported = covered((gap for gap in every if not gap.lines), open_files)
+        told_lines = {(file, line) for gap in every for file in gap.files for line in gap.lines}
+
+        def uncovered(places: Sequence[Place]) -> list[Place]:
+            rest = [place for place in places if place.path not in reported]
+            return [place for place in rest if (place.path, place.span.start.line) not in told_lines]
+
+        gaps += unexplained(self._backend, claim.name, uncovered(left.unknown))
+        gaps += unproven(
+            claim.name, uncovered(left.unasked), [path for path in left.unread if path not in reported], claim.pending
+        )
+        return gaps
 
     async def possible(self, claim: Claim) -> list[Gap]:
         """Gaps that could hide uses of the symbol of `claim`; the server is not asked.
@@ -194,7 +212,7 @@ class WordCheck:
             UnavailableError: see `Backend.request`.
         """
         backend = self._backend
-        words = await backend.words.files_with(claim.name, seconds=backend.check_seconds)
+        words = await backend.words.files_with(claim.name, seconds=budget.left())
         gaps = unlisted(words)
         symbol = await identity(backend, self.definitions, claim.name, claim.at)
         if symbol is None:
@@ -203,10 +221,6 @@ class WordCheck:
         doubted = covered(hiding(await self._gaps(claim, files)), files)
         found, _ = await occurrences(backend, claim, symbol, sorted(doubted), within, doubted, None)
         return [*await self._gaps(claim, {place.path for place in found}, lines_of(found)), *gaps]
-
-    async def close(self) -> None:
-        """Stop asking."""
-        await self._learning.close()
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -239,6 +253,8 @@ class WordCheck:
             work = partial(in_order, search.files, search.symbol, claim, doubted)
             files = await in_thread_if_many(work, search.files)
             found = await occurrences(self._backend, claim, search.symbol, files, search.within, doubted, most)
+            if budget.present().is_cut:
+                return found
             search.found, search.found_of = found, about
         return search.found
 
@@ -259,6 +275,18 @@ class WordCheck:
         self, claim: Claim, files: Collection[Path], lines: Mapping[Path, frozenset[int]] | None = None
     ) -> list[Gap]:
         use = Use(claim.name, files=frozenset(files), lines=lines or {})
+        searched = (claim.searched or frozenset()) | claim.pending
         return await self._backend.gaps(
-            Scope(path=claim.at[0], use=use, unsearched=claim.unsearched, searched=claim.searched or frozenset())
+            Scope(path=claim.at[0], use=use, unsearched=claim.unsearched, searched=searched)
         )
+
+
+def _trusted(name: str, found: Sequence[Place], verdicts: Verdicts, left: _Open, unread: Sequence[Path]) -> list[Gap]:
+    """The news about occurrences that an exact server was not asked about: it has read their files."""
+    more_files = len(unread) - len(left.unread)
+    if len(verdicts.unasked) == len(left.unasked) and not more_files:
+        return []
+    more = f" and {count(more_files, 'more file')} with it" if more_files else ""
+    asked = len(found) - len(verdicts.unasked)
+    text = f"of {count(len(found), 'other occurrence')} of {name}{more} {asked:,} were looked at"
+    return [news("unverified", text)]

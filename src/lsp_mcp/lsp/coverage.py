@@ -40,7 +40,6 @@ class Parts(Struct, frozen=True):
     lifetime: Lifetime
     known: Known
     timeout: float  # seconds to wait for one answer
-    patience: float  # seconds that one question waits for files outside the build
 
 
 class Miss(Struct, frozen=True):

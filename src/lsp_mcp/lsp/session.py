@@ -42,7 +42,6 @@ from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-_UNBUILT = 1 / 6  # share of the ready timeout: how long a question waits for excluded files
 _REASON = 400  # characters of what a server says of why it could not load anything
 _MOST_NEWS = 20  # remembered reports of how changes were detected
 
@@ -54,7 +53,6 @@ class SessionOptions(Struct, frozen=True):
     env: Mapping[str, str] | None = None
     ready_timeout: float = 30.0  # seconds to wait for the workspace to be known
     request_timeout: float = 60.0  # seconds to wait for one answer
-    check_seconds: float = 0.1  # seconds to compare an answer with the text, unless the answer itself took longer
     database: Path | None = None  # the compilation database to use; None: search for one
     shared_index: bool = False  # keep the index where an editor's server keeps it
 
@@ -127,9 +125,8 @@ class Session:
         )
         self._readiness = Readiness(adapter, self._lifetime, self._coverage, options.ready_timeout)
         known, timeout = self._readiness.wait, options.request_timeout
-        patience = options.ready_timeout * _UNBUILT
         self._reloading = self.plugin.reloading(
-            self._coverage, Parts(workspace, self._documents, self._lifetime, known, timeout, patience)
+            self._coverage, Parts(workspace, self._documents, self._lifetime, known, timeout)
         )
         self._freshness = Freshness(
             adapter,
@@ -185,11 +182,6 @@ class Session:
     def request_timeout(self) -> float:
         """See `Backend.request_timeout`."""
         return self._options.request_timeout
-
-    @property
-    def check_seconds(self) -> float:
-        """See `Backend.check_seconds`."""
-        return self._options.check_seconds
 
     def state(self) -> State:
         """See `Backend.state`."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.remembered import RememberedOf
@@ -27,9 +28,8 @@ from lsp_mcp.uris import uri_path
 
 _MOST_FILES = 12  # opened per question: each system may cost the server a load of the workspace
 _MOST_ASKED = 20  # occurrences of the word per file; asking about one explains all of that symbol
-_SECONDS = 20.0  # then searching stops; a repeated question is faster, since the server keeps what it loaded
-
 _MOST_KEPT = 2_000  # places in other builds
+_MOST_HEARD = 20_000  # places in the server's answers about them
 
 _Key = tuple[Path, int, int]  # a place by file and LSP position
 
@@ -38,25 +38,26 @@ class OtherBuilds(Struct):
     """What other builds know about a symbol: `locations` of its uses, and positions of it, one for each different use.
 
     `searched` are excluded files that need no further search: each `name` in their code is a place of the symbol, or
-    known to mean another.
+    known to mean another. `pending` are those that there was no time to ask about.
     """
 
     locations: list[Json] = field(default_factory=list)
     positions: list[Json] = field(default_factory=list)
     searched: set[Path] = field(default_factory=set)
+    pending: frozenset[Path] = frozenset()
 
 
 _Stamp = tuple[int, frozenset[_Key]]
 _FOUND: RememberedOf[Backend, tuple[Path, Point], _Stamp, OtherBuilds] = RememberedOf(_MOST_KEPT)
+# A search that was cut short gets further when it is begun again.
+_HEARD: RememberedOf[Backend, _Key, int, list[Json] | RefusedError] = RememberedOf(_MOST_HEARD)
 
 
-async def uses_in_other_builds(
-    backend: Backend, path: Path, point: Point, found: Iterable[Json], seconds: float | None = None
-) -> OtherBuilds:
+async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found: Iterable[Json]) -> OtherBuilds:
     """What other builds than that of `path` know about the symbol at `point`, whose places in its own build are
     `found`.
 
-    Files not finished within `seconds` (None: 20) are not in `searched`.
+    As long as the present `budget` lasts; files not finished by then are `pending`.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -75,14 +76,16 @@ async def uses_in_other_builds(
     kept, stamp = _FOUND.of(backend), (backend.generation, frozenset(known))
     if (remembered := kept.get((path, point), stamp)) is not None:
         return remembered
-    search = _Search(backend, other, known, projects.left_out_refusal)
+    search = _Search(backend, other, known, projects.left_out_refusal, set(having))
     try:
-        async with asyncio.timeout(_SECONDS if seconds is None else seconds):
+        async with asyncio.timeout(budget.present().part()):
             if use := await outside_use(backend, path, point, name):
                 await search.all(path, name, await backend.left_out(path, use))
             elif all(file == path for file, _, _ in known):
                 other.searched.update(having)  # no other file can mean it
     except TimeoutError:
+        budget.cut()
+        other.pending = frozenset(search.todo - other.searched)
         return other
     if stamp[0] == backend.generation and backend.state() == "running":
         kept.put((path, point), stamp, other, 1 + len(other.locations))
@@ -94,15 +97,18 @@ class _Search(Struct):
     other: OtherBuilds
     known: dict[_Key, Json]  # all places of the symbol
     refusal: str  # excluded from every build, as a pattern
+    todo: set[Path]  # files to ask about
     strangers: list[tuple[Json, list[Json]]] = field(default_factory=list)  # positions and places of other symbols
 
     async def all(self, path: Path, name: str, files: Sequence[Path]) -> None:
         """Ask in the builds of `files`, which are excluded; if `path` is one of them, in the server's own build too."""
+        self.todo = set(files[:_MOST_FILES])
         if path in files and await self.from_places(frozenset(files)):
             self.other.searched.add(path)
         for file in files[:_MOST_FILES]:
             if file != path and await self.file(file, name):
                 self.other.searched.add(file)
+            self.todo.discard(file)
 
     async def from_places(self, left_out: frozenset[Path]) -> bool:
         """Ask about the known places outside `left_out`, in the builds that see them; True if about all."""
@@ -235,8 +241,22 @@ def add_edits(edit: Json, more: Json) -> None:
 
 
 async def _references(backend: Backend, position: Json) -> list[Json]:
-    params = {**position, "context": {"includeDeclaration": True}}
-    return await backend.request("textDocument/references", params) or []
+    """The server's answer at `position`, or its refusal, kept until something changes."""
+    start = position["position"]
+    key = uri_path(position["textDocument"]["uri"]), start["line"], start["character"]
+    kept, generation = _HEARD.of(backend), backend.generation
+    if (heard := kept.get(key, generation)) is None:
+        params = {**position, "context": {"includeDeclaration": True}}
+        try:
+            heard = await backend.request("textDocument/references", params) or []
+        except RefusedError as error:
+            heard = error
+        weight = 1 if isinstance(heard, RefusedError) else 1 + len(heard)
+        if generation == backend.generation and backend.state() == "running":
+            kept.put(key, generation, heard, weight)
+    if isinstance(heard, RefusedError):
+        raise heard
+    return heard
 
 
 def _changes(places: Iterable[Json], new_name: str) -> dict[str, list[Json]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.requests.containers import Containers
 from lsp_mcp.requests.symbols import Symbol
@@ -20,7 +21,7 @@ async def outlined_symbols(backend: Backend, parts: Sequence[str]) -> tuple[list
     Raises:
         UnavailableError: as `Backend.request`.
     """
-    words = await backend.words.files_with(parts[-1], seconds=backend.check_seconds)
+    words = await backend.words.files_with(parts[-1], seconds=budget.left())
     files = sorted(path for path in words.files if path.is_relative_to(backend.root))
     containers = Containers(backend)
     separator = backend.adapter.symbols.scope_separator or "."

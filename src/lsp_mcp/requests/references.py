@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.gaps import Gap
 from lsp_mcp.requests.generic_members import generic_member_uses
@@ -23,6 +24,7 @@ class References(Struct, frozen=True):
     dropped: int
     gaps: tuple[Gap, ...] = ()
     searched: frozenset[Path] = frozenset()  # files excluded from the build that were searched in their own builds
+    pending: frozenset[Path] = frozenset()  # such files that there was no time to search
 
     @property
     def sites(self) -> frozenset[tuple[Path, Point]]:
@@ -45,6 +47,7 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
     text = await backend.open(path)
     params = position_params(path, text, point, backend.encoding) | {"context": {"includeDeclaration": True}}
     listed = await backend.request("textDocument/references", params)
+    budget.present().answered()
     more = await generic_member_uses(backend, path, point)
     result: list[Json] = [*(listed or []), *more.locations]
     other = await uses_in_other_builds(backend, path, point, result)
@@ -58,4 +61,4 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
         places = await locator.places(locations, name)
         found += filter(None, places)
         dropped += places.count(None)
-    return References(tuple(found), dropped, more.gaps, frozenset(other.searched))
+    return References(tuple(found), dropped, more.gaps, frozenset(other.searched), other.pending)

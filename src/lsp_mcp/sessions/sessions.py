@@ -6,7 +6,8 @@ import asyncio
 import copy
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import Context
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,6 +111,12 @@ class Sessions:
         own.memory, own.reported = AnchorMemory(), self.reported.for_client()
         self._memories.add(own.memory)
         return own
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """For the time of a call that asks language servers; it stops the proofs of earlier answers."""
+        with self.use.call(), self.word_checks.background.asked():
+            yield
 
     @property
     def backends(self) -> Sequence[Backend]:

@@ -30,7 +30,7 @@ _MOST_SEEN = 3_000  # functions examined for a call path
 class CallTools(AnchorToolset):
     """Call hierarchies, by the names of functions."""
 
-    @tool(title="Find calls", read_only=True)
+    @tool(title="Find calls", read_only=True, proven=True)
     async def find_calls(
         self,
         call: Call,

@@ -40,7 +40,7 @@ _WITH_TASKS = 3  # symbols found by a name whose tasks are reported
 class CodeTools(AnchorToolset):
     """Symbols by name and their uses, over all running backends."""
 
-    @tool(title="Find definitions by name", read_only=True)
+    @tool(title="Find definitions by name", read_only=True, proven=True)
     async def find_symbol_definitions_by_name(
         self,
         call: Call,
@@ -99,7 +99,7 @@ class CodeTools(AnchorToolset):
             ),
         )
 
-    @tool(title="Find references by anchor", read_only=True)
+    @tool(title="Find references by anchor", read_only=True, proven=True)
     async def find_symbol_references_by_anchor(
         self,
         call: Call,
@@ -119,7 +119,8 @@ class CodeTools(AnchorToolset):
             at = target.backend, target.path, target.identifier.start
             family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
             uses = await references.references(*at)
-            named = await without_aliased_bases(target.backend, uses.places, at[1:])
+            definitions = self._sessions.word_checks.of(target.backend).definitions
+            named = await without_aliased_bases(target.backend, definitions, uses.places, at[1:])
             unsure = f"{target.backend.name} does not say whether these bases are the symbol or an alias of it"
             gaps = (*uses.gaps, *self._unverified(unsure, named.unknown))
             return replace(uses, places=tuple(named.places), gaps=gaps), family
@@ -129,6 +130,7 @@ class CodeTools(AnchorToolset):
             sites=lambda found: found[0].sites,
             joined=lambda found, checked: (found[0].joined_by(checked.missing, root), found[1]),
             searched=lambda found: found[0].searched,
+            pending=lambda found: found[0].pending,
         )
         answered = await self._questions.about_symbol(
             call, symbol_anchor, ask, places=lambda found: found[0].places[:limit], check=check

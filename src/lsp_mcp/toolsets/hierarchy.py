@@ -29,7 +29,7 @@ class HierarchyTools(AnchorToolset):
     find_implementations are listed in their place.
     """
 
-    @tool(title="Find callers by anchor", read_only=True, listed=False)
+    @tool(title="Find callers by anchor", read_only=True, proven=True, listed=False)
     async def find_callers_by_anchor(
         self,
         call: Call,
@@ -42,7 +42,7 @@ class HierarchyTools(AnchorToolset):
         """Find the functions that call a function, and who calls those, as a tree with every call's place."""
         return await self._calls(call, symbol_anchor, "incoming", depth, limit, with_code=include_code)
 
-    @tool(title="Find callees by anchor", read_only=True, listed=False)
+    @tool(title="Find callees by anchor", read_only=True, proven=True, listed=False)
     async def find_callees_by_anchor(
         self,
         call: Call,
@@ -55,7 +55,7 @@ class HierarchyTools(AnchorToolset):
         """Find the functions that a function calls, and what those call, as a tree with every call's place."""
         return await self._calls(call, symbol_anchor, "outgoing", depth, limit, with_code=include_code)
 
-    @tool(title="Find type hierarchy by anchor", read_only=True, listed=False)
+    @tool(title="Find type hierarchy by anchor", read_only=True, proven=True, listed=False)
     async def find_type_hierarchy_by_anchor(
         self,
         call: Call,

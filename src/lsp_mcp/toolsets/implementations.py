@@ -28,7 +28,7 @@ _FEW = 3  # dependencies listed
 class ImplementationTools(AnchorToolset):
     """Implementations."""
 
-    @tool(title="Find implementations", read_only=True)
+    @tool(title="Find implementations", read_only=True, proven=True)
     async def find_implementations(
         self,
         call: Call,

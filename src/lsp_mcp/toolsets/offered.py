@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 
 from msgspec.structs import replace
@@ -101,7 +102,9 @@ def offered_tools(context: ToolContext) -> list[Tool]:
                 tool,
                 toolset=name,
                 timeout=None if name in PARTS else settings.request_timeout,
-                use=context.sessions.use.call,
+                answer_within=settings.answer_within,
+                use=_use(context, name),
+                later=context.sessions.word_checks.background.later,
             )
         )
         for name in chosen
@@ -117,6 +120,12 @@ def offered_tools(context: ToolContext) -> list[Tool]:
         else tool
         for tool in tools
     ]
+
+
+def _use(context: ToolContext, toolset: str) -> Callable[[], AbstractContextManager[None]]:
+    """What the calls of a toolset enter: those that ask language servers stop what these do in the background."""
+    sessions = context.sessions
+    return sessions.use.call if toolset in PARTS or toolset == _DEBUG else sessions.asked
 
 
 def lua_tools(context: ToolContext) -> LuaTools | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import Context
@@ -13,6 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Reach, Scope
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.check_gaps import added
@@ -28,11 +28,8 @@ from lsp_mcp.toolsets.by_name import Prefer
 from lsp_mcp.toolsets.context import TasksOn
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import Call
-from lsp_mcp.waiting import within
 
 Value = TypeVar("Value")
-_MOST_CHECKING = 5.0  # seconds, if the answer itself took as long
-_SHARE = 0.75  # share of a call's remaining time: unexplained occurrences are reported instead of a timeout
 
 
 @contextmanager
@@ -57,6 +54,10 @@ def _unknown(_: object) -> None:
     return None
 
 
+def _no_files(_: object) -> frozenset[Path]:
+    return frozenset()
+
+
 def _none(_: object) -> Collection[Site]:
     return ()
 
@@ -65,36 +66,36 @@ class Check(Protocol[Value]):
     """How an answer is compared with the text."""
 
     async def __call__(
-        self, word_check: WordCheck, target: SymbolTarget, value: Value, seconds: float, /
+        self, word_check: WordCheck, target: SymbolTarget, value: Value, /
     ) -> tuple[Value, Sequence[Gap]]:
-        """`value` with the places that the text adds, found in at most `seconds`, and the remaining gaps."""
-
-    @property
-    def thorough(self) -> bool:
-        """Whether the answer may take as long as the call has."""
+        """`value` with the places that the text adds as long as the present `budget` lasts, and the remaining gaps."""
 
 
 class PlacesCheck(Struct, Generic[Value], frozen=True):
     """The check of an answer that consists of places of the symbol: see `evidence.word_check`.
 
     `sites` are its places, `joined` is the same answer with the places `missing` in it. `searched` are excluded files
-    that it covers; None: it covers none. `family` are the declarations of other symbols whose places it includes.
+    that it covers; None: it covers none; `pending` are those that there was no time for. `family` are the declarations
+    of other symbols whose places it includes.
     """
 
     sites: Callable[[Value], Collection[Site]]
     joined: Callable[[Value, Checked], Value]
     thorough: bool = False
     searched: Callable[[Value], frozenset[Path] | None] = _unknown
+    pending: Callable[[Value], frozenset[Path]] = _no_files
     family: Callable[[Value], Collection[Site]] = _none
 
     async def __call__(
-        self, word_check: WordCheck, target: SymbolTarget, value: Value, seconds: float, /
+        self, word_check: WordCheck, target: SymbolTarget, value: Value, /
     ) -> tuple[Value, Sequence[Gap]]:
         """See `Check`."""
         at = target.path, target.identifier.start
         family = self.family(value)
-        claim = Claim(target.name, at, self.sites(value), target.unsearched, self.searched(value), family)
-        checked = await word_check.check(claim, seconds, thorough=self.thorough)
+        claim = Claim(
+            target.name, at, self.sites(value), target.unsearched, self.searched(value), self.pending(value), family
+        )
+        checked = await word_check.check(claim, thorough=self.thorough)
         if checked.missing:
             value = self.joined(value, checked)
         return value, [*checked.gaps, *added(target.backend, checked.missing, checked.by_spelling)]
@@ -155,7 +156,8 @@ class Questions:
 
         async def ask_target() -> tuple[SymbolTarget, Value, Sequence[Gap]]:
             target = await find()
-            began = time.monotonic()
+            present = budget.present()
+            present.asked()
             word_check = self._targets.sessions.word_checks.of(target.backend)
             try:
                 with _preparing(word_check, target.name if check and reach == "workspace" else ""):
@@ -163,9 +165,10 @@ class Questions:
                 await word_check.refuse_misread(target.name, (target.path, target.identifier.start))
             except RefusedError as error:
                 raise await self.refused(target, error) from None
+            present.answered()
             if reach != "workspace":
                 return target, value, await target.backend.gaps(Scope(reach, target.path))
-            return target, *await self._checked(target, value, check, time.monotonic() - began)
+            return target, *await self._checked(target, value, check)
 
         answered = await settled(backend, ask_target)
         target, value, gaps = answered.value
@@ -186,7 +189,7 @@ class Questions:
             call.remark(line)
 
     async def _checked(
-        self, target: SymbolTarget, value: Value, check: Check[Value] | None, took: float
+        self, target: SymbolTarget, value: Value, check: Check[Value] | None
     ) -> tuple[Value, Sequence[Gap]]:
         """`value` with the places that the text adds, and the remaining gaps."""
         backend, name, at = target.backend, target.name, (target.path, target.identifier.start)
@@ -195,7 +198,4 @@ class Questions:
         word_check = self._targets.sessions.word_checks.of(backend)
         if check is None:
             return value, await word_check.possible(Claim(name, at, (), target.unsearched))
-        seconds = max(backend.check_seconds, min(took, _MOST_CHECKING))
-        if check.thorough:
-            seconds = within(backend.request_timeout) * _SHARE
-        return await check(word_check, target, value, seconds)
+        return await check(word_check, target, value)

@@ -12,6 +12,7 @@ class ToolSettings(Struct, frozen=True):
 
     base: Base = 1  # base of lines and characters, except in anchors, which count from 1
     request_timeout: float | None = None  # seconds that one call may wait for servers; None: no limit
+    answer_within: float | None = None  # seconds for the proof of an answer that only reads; None: see `budget`
     allowed_methods: tuple[str, ...] = ()  # allowed in addition to those of the adapters
     allow_exec_lua: bool = False
     toolsets: tuple[str, ...] = ()  # in addition to those that fit the backends

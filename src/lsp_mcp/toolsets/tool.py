@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Report, no_report
 from lsp_mcp.errors import ArgumentsError, LspMcpError
 from lsp_mcp.text import Base
@@ -38,6 +39,12 @@ For rarely used ones: a listed parameter costs every reader of the list of tools
 
 Format = Literal["json", "compact"]
 FormatChoice = Annotated[Format | None, Field(description="Form of the answer; default: the server's"), UNLISTED]
+
+Wait = Annotated[bool, Field(description="Wait until all of the answer is proven"), UNLISTED]
+AnswerWithin = Annotated[
+    float | None, Field(ge=0, description="Longest wait, in seconds, for the proof of the answer"), UNLISTED
+]
+_WAITING = 600.0  # seconds that a call with `wait` may take
 
 _LIMITS = ("additionalProperties", "minimum", "maximum", "maxItems", "minItems", "minLength", "maxLength")
 _MOST = 8  # problems reported per call
@@ -75,6 +82,10 @@ class Call(Struct):
         self.remarks.append(visible_lines(text))
 
 
+Later = Callable[[object, Callable[[], Awaitable[object]]], None]
+"""Called with a question and the call that asks it; see `evidence.background`."""
+
+
 class _Mark(NamedTuple):
     """The description of `tool`."""
 
@@ -83,6 +94,7 @@ class _Mark(NamedTuple):
     destructive: bool
     passes: bool
     listed: bool
+    proven: bool
 
 
 class Tool(Struct, frozen=True):
@@ -97,10 +109,13 @@ class Tool(Struct, frozen=True):
     method: Callable[..., Awaitable[str]]
     listed: Callable[[], bool] = lambda: True  # whether it is listed now; unlisted ones can still be called
     timeout: float | None = None  # seconds that a call may wait for servers, without `--ready-timeout`; None: no limit
+    proven: bool = False  # whether its answers are compared with the code; its callers decide about the time for it
+    answer_within: float | None = None  # seconds for the proof of an answer that only reads; None: see `budget`
     passes: bool = False  # whether it sends what the caller names: its effect depends on what the user allows
     base: Base = 1
     toolset: str = ""  # the name of its toolset
     use: Callable[[], AbstractContextManager[None]] = nullcontext  # entered for the time of a call
+    later: Later | None = None  # gets what finishes an answer that was cut short
     turn: Callable[[Call], asyncio.Lock] | None = None  # held during a call: this one runs after earlier ones
 
     @property
@@ -138,12 +153,20 @@ class Tool(Struct, frozen=True):
         checked = self._check(arguments)
         call.arguments = short_echo(checked.model_dump(exclude_unset=True))
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
-        call.format = values.get("format") or call.format
-        values.pop("format", None)
+        call.format = values.pop("format", None) or call.format
+        waits, seconds = (values.pop("wait"), values.pop("answer_within")) if self.proven else (False, None)
+        timeout = max(_WAITING, self.timeout) if waits and self.timeout else self.timeout
+        is_proven = waits or not self.read_only
+        proving = budget.thorough() if is_proven else budget.reading(self.answer_within if seconds is None else seconds)
         try:
             with self.use():
-                async with bounded(self.timeout, self.name, call.report) as call.report, self._turn(call):
-                    return await self.method(call, **values)
+                async with bounded(timeout, self.name, call.report) as call.report, self._turn(call):
+                    with proving as present:
+                        answer = await self.method(call, **values)
+            if present.is_cut and self.read_only and self.later:
+                own = Call(call.format, arguments=call.arguments, client=Client("background", "background"))
+                self.later((self.name, repr(values)), partial(self.method, own, **values))
+            return answer
         except LspMcpError as error:
             # Whatever the source of the message (a server, for example), it must not repeat all of the caller's input.
             error.args = (without_long_echoes(str(error), arguments),)
@@ -183,16 +206,23 @@ class Tool(Struct, frozen=True):
 
 
 def tool(
-    *, title: str, read_only: bool, destructive: bool = False, passes: bool = False, listed: bool = True
+    *,
+    title: str,
+    read_only: bool,
+    destructive: bool = False,
+    passes: bool = False,
+    listed: bool = True,
+    proven: bool = False,
 ) -> Callable[[Method], Method]:
     """Mark a method as a tool: its name, signature and docstring are the published ones.
 
     Its first parameter is the `Call`; a parameter `format` is removed and decides the form of the answer. A tool that
-    is not `listed` can still be called, for instance by an old name.
+    is not `listed` can still be called, for instance by an old name. Answers of a `proven` one are compared with the
+    code; its callers may allow more or less time for that.
     """
 
     def mark(method: Method) -> Method:
-        setattr(method, _MARK, _Mark(title, read_only, destructive, passes, listed))
+        setattr(method, _MARK, _Mark(title, read_only, destructive, passes, listed, proven))
         return method
 
     return mark
@@ -212,10 +242,11 @@ def _declared(toolset: type) -> tuple[Tool, ...]:
             read_only=mark.read_only,
             destructive=mark.destructive,
             docstring=_docstring(function),
-            modelled=partial(_model, name, function),
+            modelled=partial(_model, name, function, proven=mark.proven),
             method=function,
             listed=partial(bool, mark.listed),
             passes=mark.passes,
+            proven=mark.proven,
         )
         for name, function in vars(toolset).items()
         if isinstance(mark := getattr(function, _MARK, None), _Mark)
@@ -247,7 +278,7 @@ def _docstring(function: Callable[..., Any]) -> str:
 
 
 @cache
-def _model(name: str, function: Callable[..., Any]) -> type[BaseModel]:
+def _model(name: str, function: Callable[..., Any], *, proven: bool) -> type[BaseModel]:
     hints = get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())[2:]  # without self and the call
     fields: dict[str, Any] = {
@@ -257,6 +288,8 @@ def _model(name: str, function: Callable[..., Any]) -> type[BaseModel]:
         )
         for parameter in parameters
     }
+    if proven:
+        fields |= {"wait": (Wait, False), "answer_within": (AnswerWithin, None)}
     return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
 
 

@@ -38,15 +38,12 @@ class CallersCheck(Struct, Generic[Value], frozen=True):
     depth: int
     tree: Callable[[Value], Tree]
     joined: Callable[[Value, Tree], Value]
-    thorough: bool = False
 
     async def __call__(
-        self, word_check: WordCheck, target: SymbolTarget, value: Value, seconds: float, /
+        self, word_check: WordCheck, target: SymbolTarget, value: Value, /
     ) -> tuple[Value, Sequence[Gap]]:
         """See `Check`."""
-        tree, gaps = await checked_callers(
-            word_check, target.backend, self.tree(value), self.depth, target.unsearched, seconds
-        )
+        tree, gaps = await checked_callers(word_check, target.backend, self.tree(value), self.depth, target.unsearched)
         return self.joined(value, tree), gaps
 
 
@@ -55,10 +52,9 @@ class ImplementationsCheck(Struct, frozen=True):
 
     below: bool
     above: bool
-    thorough: bool = False
 
     async def __call__(
-        self, word_check: WordCheck, target: SymbolTarget, value: Implementations, seconds: float, /
+        self, word_check: WordCheck, target: SymbolTarget, value: Implementations, /
     ) -> tuple[Implementations, Sequence[Gap]]:
         """See `Check`."""
         backend, unsearched = target.backend, target.unsearched
@@ -71,9 +67,7 @@ class ImplementationsCheck(Struct, frozen=True):
                 bases = _Bases(rules, backend.adapter, known)
                 claim = replace(claim, counts=lambda place: place.path == own or bases(place))
             return value, await word_check.possible(claim)
-        return await checked_implementations(
-            word_check, backend, value, unsearched, seconds, below=self.below, above=self.above
-        )
+        return await checked_implementations(word_check, backend, value, unsearched, below=self.below, above=self.above)
 
 
 class _Bases:
@@ -100,10 +94,8 @@ class TypesCheck(Struct, frozen=True):
     next to the root.
     """
 
-    thorough: bool = False
-
     async def __call__(
-        self, word_check: WordCheck, target: SymbolTarget, value: dict[str, Tree], seconds: float, /
+        self, word_check: WordCheck, target: SymbolTarget, value: dict[str, Tree], /
     ) -> tuple[dict[str, Tree], Sequence[Gap]]:
         """See `Check`."""
         root = next((root for tree in value.values() for root in tree.roots), None)
@@ -115,7 +107,7 @@ class TypesCheck(Struct, frozen=True):
             root.symbol if root else Symbol(target.name, "type", Place(target.path, target.identifier, target.text))
         )
         check = ImplementationsCheck(below="subtypes" in value, above="supertypes" in value)
-        found, gaps = await check(word_check, target, Implementations(symbol, below, above), seconds)
+        found, gaps = await check(word_check, target, Implementations(symbol, below, above))
         more = {"subtypes": found.below[len(below) :], "supertypes": found.above[len(above) :]}
         return {field: _with_types(tree, more[field]) for field, tree in value.items()}, gaps
 

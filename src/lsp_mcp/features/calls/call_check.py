@@ -6,13 +6,13 @@ in the tree, a declaration, or another symbol.
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.check_gaps import added
 from lsp_mcp.evidence.definitions import Site
@@ -31,11 +31,11 @@ _MOST_MORE = 1_000  # callers of one function found in the text
 
 
 async def checked_callers(
-    word_check: WordCheck, backend: Backend, tree: Tree, depth: int, unsearched: frozenset[Path], seconds: float
+    word_check: WordCheck, backend: Backend, tree: Tree, depth: int, unsearched: frozenset[Path]
 ) -> tuple[Tree, list[Gap]]:
     """`tree`, callers up to `depth` calls away, with further callers found in the text, and its remaining gaps.
 
-    The nearest functions are checked first; functions that cannot be checked within `seconds` are reported.
+    The nearest functions are checked first; those for which the present `budget` does not suffice are reported.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -44,7 +44,7 @@ async def checked_callers(
         gaps = [gap for root in tree.roots for gap in await word_check.possible(_claim(root, unsearched))]
         return tree, _distinct(gaps)
     search = _Search(word_check, backend, depth, unsearched)
-    gaps = await search.of(tree.roots, seconds)
+    gaps = await search.of(tree.roots)
     return replace(tree, roots=tuple(map(search.whole, tree.roots))), _distinct(gaps)
 
 
@@ -61,8 +61,7 @@ class _Search:
         self._added: list[Place] = []
         self._by_spelling: list[Place] = []  # those of them that the server does not know
 
-    async def of(self, roots: Sequence[Node], seconds: float) -> list[Gap]:
-        until = time.monotonic() + seconds
+    async def of(self, roots: Sequence[Node]) -> list[Gap]:
         gaps: list[Gap] = []
         queue = deque((root, self._depth) for root in roots)
         self._shown = {_site(node) for node in _all(roots)}
@@ -75,15 +74,15 @@ class _Search:
             seen.add(_site(node))
             name = node.symbol.place.text.slice(node.symbol.place.span)
             is_plain = name.isidentifier() and name == last_word(node.symbol.name) and node.symbol.kind in FUNCTIONS
-            left = until - time.monotonic()
             children = node.children
-            if is_plain and left <= 0 and len(seen) > len(roots):
+            if is_plain and budget.left() <= 0 and len(seen) > len(roots):
                 unchecked += 1
             elif is_plain:
-                children, more = await self._checked(node, depth, max(left if depth == 1 else left / 2, 0))
+                children, more = await self._checked(node, depth)
                 gaps += more
             queue.extend((child, depth - 1) for child in children)
         if unchecked:
+            budget.cut()
             text = f"calls of {len(seen) - unchecked:,} of {count(len(seen), 'function')} were compared with the text"
             exact = self._backend.adapter.word_check.exact
             gaps.append(news("unverified", text) if exact else Gap("unverified", f"{text}; ask again", about="calls"))
@@ -96,8 +95,8 @@ class _Search:
 
     # --- inside ------------------------------------------------------------------------------------
 
-    async def _checked(self, node: Node, depth: int, seconds: float) -> tuple[tuple[Node, ...], list[Gap]]:
-        checked = await self._word_check.check(_claim(node, self._unsearched), seconds)
+    async def _checked(self, node: Node, depth: int) -> tuple[tuple[Node, ...], list[Gap]]:
+        checked = await self._word_check.check(_claim(node, self._unsearched))
         calls = [place for place in checked.missing if await self._containers.at(place) is None]
         if not calls:
             return node.children, list(checked.gaps)

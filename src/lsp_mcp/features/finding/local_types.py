@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
@@ -46,7 +47,7 @@ async def in_local_types(
     if read is None or not parts or not parts[-1].isidentifier():
         return InLocalTypes()
     *owners, word = parts
-    words = await backend.words.files_with(word, seconds=backend.check_seconds)
+    words = await backend.words.files_with(word, seconds=budget.left())
     has = {(place.path, place.span.start) for place in known}
     found: list[tuple[Place, Kind]] = []
     kept = _KEPT.of(backend)

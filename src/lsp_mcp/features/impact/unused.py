@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.evidence.occurrences import Claim
@@ -170,7 +171,7 @@ async def _known_verdict(
         return found
     async with room:
         try:
-            with dispensable():
+            with dispensable(), budget.reading():
                 found = await _verdict(backend, word_check, one)
         except (RefusedError, SilentError) as error:
             note(one.place.path, error)
@@ -188,7 +189,7 @@ async def _verdict(backend: Backend, word_check: WordCheck, one: Container) -> _
     uses = [use for use in elsewhere if (use.path, use.span.start) not in declared]
     if not uses and (name := last_word(one.name)).isidentifier():
         claim = Claim(name, (path, start), {*found.sites, *declared}, searched=found.searched)
-        text = await word_check.check(claim, backend.check_seconds)
+        text = await word_check.check(claim)
         uses = _elsewhere(one, text.missing)
         if not uses and (doubts := {file for gap in hiding(text.gaps) for file in gap.files}):
             return _Verdict([], doubts=frozenset(doubts))

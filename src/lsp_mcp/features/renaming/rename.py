@@ -33,7 +33,6 @@ from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.references import references
 from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.text import Span, Text
-from lsp_mcp.waiting import within
 
 _MOST_NAMES = 10_000  # searched for clashes
 _SHARE = 0.5  # of a call's remaining time for these: the rest is for the comparison with the text
@@ -181,7 +180,7 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
     Of two words in one line clangd 22 may rename the wrong one; then that one is listed too.
     """
     listed = (await references(backend, path, identifier.start)).places
-    uses = (await without_aliased_bases(backend, listed, (path, identifier.start))).places
+    uses = (await without_aliased_bases(backend, Definitions(backend), listed, (path, identifier.start))).places
     edits = [Place(s.path, c.span, s.before) for s in plan.steps if isinstance(s, FileChange) for c in s.changes]
     used, edited = ({(place.path, place.span.start) for place in places} for places in (uses, edits))
     missed = [
@@ -207,8 +206,7 @@ async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str) -> li
         for change in step.changes
         if change.old_text == name
     ]
-    seconds = within(backend.request_timeout) * _SHARE
-    found = await shared_calls(backend, Definitions(backend), home, changed, changed, seconds)
+    found = await shared_calls(backend, Definitions(backend), home, changed, changed)
     doubts = [Doubt(place, f"may mean another {name}") for place in found.shared]
     if unknown := found.unknown:
         more = f", as {count(len(unknown) - 1, 'more place')}" if len(unknown) > 1 else ""

@@ -6,10 +6,8 @@ lists it as a use of each.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -24,7 +22,6 @@ from lsp_mcp.text import Span
 
 _MOST_NAMES = 10_000  # searched for overloads
 _MOST_ASKED = 3_000  # places
-_SECONDS = 2.0  # for asking about uses
 _CALLED = re.compile(r"\s*[<(]")
 _OVERLOADED = ("function", "method")
 
@@ -71,9 +68,10 @@ async def home_of(backend: Backend, path: Path, identifier: Span, name: str) -> 
 
 async def shared_calls(
     backend: Backend, definitions: Definitions, home: Home, asked: Sequence[Place], places: Collection[Place],
-    seconds: float,
 ) -> Shared:  # fmt: skip
-    """Those of `asked` that mean an overload of the symbol, too, of which all `places` are known; in `seconds`.
+    """Those of `asked` that mean an overload of the symbol, too, as far as the `budget` allows.
+
+    All `places` of it are known.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -81,12 +79,7 @@ async def shared_calls(
     if not home.is_overloaded:
         return Shared()
     sites = home.sites.union((place.path, place.span.start) for place in places)
-    by_file: dict[Path, list[Site]] = {}
-    for place in asked[:_MOST_ASKED]:
-        by_file.setdefault(place.path, []).append((place.path, place.span.start))
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await definitions.learn(by_file.values())
+    await definitions.learn(asked[:_MOST_ASKED])
     shared: list[Place] = []
     unknown: list[Place] = []
     overloads: dict[Symbol, bool] = {}
@@ -108,7 +101,7 @@ async def shared_calls(
 
 
 async def shared_uses(backend: Backend, definitions: Definitions, at: Place, places: Sequence[Place]) -> Shared:
-    """Those of `places`, all uses of the symbol at `at`, that may mean an overload of it, in bounded time.
+    """Those of `places`, all uses of the symbol at `at`, that may mean an overload of it, if the `budget` allows.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -123,7 +116,7 @@ async def shared_uses(backend: Backend, definitions: Definitions, at: Place, pla
     if not asked:
         return Shared()
     home = await home_of(backend, at.path, at.span, name)
-    return await shared_calls(backend, definitions, home, asked, places, _SECONDS)
+    return await shared_calls(backend, definitions, home, asked, places)
 
 
 async def _forwards(definitions: Definitions, symbol: Symbol) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,8 +14,6 @@ from lsp_mcp.features.types.base_clauses import BaseClauses
 from lsp_mcp.requests.places import Place
 from lsp_mcp.text import Point
 
-_SECONDS = 2.0  # for asking about bases
-
 
 class Named(Struct, frozen=True):
     """The `places` that name a symbol; those of them that are `unknown` may name an alias of it."""
@@ -26,7 +22,7 @@ class Named(Struct, frozen=True):
     unknown: tuple[Place, ...] = ()
 
 
-async def without_aliased_bases(backend: Backend, places: Sequence[Place], at: Site) -> Named:
+async def without_aliased_bases(backend: Backend, definitions: Definitions, places: Sequence[Place], at: Site) -> Named:
     """Those of `places`, the references of the symbol at `at`, that name it and not an alias of it.
 
     clangd 22 lists a base by an alias as a use of the class, too, though no other use of the alias. A use by a macro
@@ -39,13 +35,12 @@ async def without_aliased_bases(backend: Backend, places: Sequence[Place], at: S
     kept = list(places)
     if not rules or not rules.class_pattern or len({_word(place) for place in places}) < 2:
         return Named(kept)
-    definitions = Definitions(backend)
     own = await definitions.of(at)
     names = {word for symbol in own for word in re.findall(r"\w+", symbol.name)[-1:]}
     names |= {_word(place) for place in places if (place.path, place.span.start) == at}
     clauses = BaseClauses(backend, rules)
     bases: dict[Path, frozenset[Point]] = {}
-    asked: dict[Path, list[Site]] = {}
+    asked: list[Place] = []
     for place in places:
         if (word := _word(place)) in names or not word.isidentifier():
             continue
@@ -53,11 +48,9 @@ async def without_aliased_bases(backend: Backend, places: Sequence[Place], at: S
             stated = await clauses.of(place.path, place.text)
             bases[place.path] = frozenset(base.at for listed in stated.bases.values() for base in listed)
         if place.span.start in bases[place.path]:
-            asked.setdefault(place.path, []).append((place.path, place.span.start))
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_SECONDS):
-            await definitions.learn(asked.values())
-    sites = {site for of_file in asked.values() for site in of_file}
+            asked.append(place)
+    await definitions.learn(asked)
+    sites = {(place.path, place.span.start) for place in asked}
     unknown = {site for site in sites if not own or not definitions.known(site)}
     aliased = {site for site in sites - unknown if _is_alias(definitions.known(site), own)}
     return Named(

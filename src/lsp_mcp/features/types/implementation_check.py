@@ -6,8 +6,6 @@ method of that name in files that the server did not search is asked what it imp
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import itertools
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -15,12 +13,13 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.evidence.check_gaps import added, unlisted, without
 from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.identity import sites_of
 from lsp_mcp.evidence.occurrences import covered
-from lsp_mcp.evidence.word_check import LEFT_OUT_SECONDS, WordCheck
+from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.types.implementations import Implementation, Implementations
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
@@ -43,7 +42,7 @@ class _Candidate(Struct, frozen=True):
 
 
 async def checked_implementations(
-    word_check: WordCheck, backend: Backend, found: Implementations, unsearched: frozenset[Path], seconds: float,
+    word_check: WordCheck, backend: Backend, found: Implementations, unsearched: frozenset[Path],
     *, below: bool, above: bool,
 ) -> tuple[Implementations, list[Gap]]:  # fmt: skip
     """`found`, searched `below` and `above`, with further results found in the text, and its remaining gaps.
@@ -57,10 +56,10 @@ async def checked_implementations(
     # Nothing is below a type that is not an interface, and an interface's own declaration names what is above it.
     is_interface = await search.is_interface()
     if is_interface and below:
-        more, gaps = await search.below(seconds)
+        more, gaps = await search.below()
         found = replace(found, below=[*found.below, *more])
     elif not is_interface and above:
-        more, gaps = await search.above(seconds)
+        more, gaps = await search.above()
         found = replace(found, above=[*found.above, *more])
     return found, [*gaps, *search.unlisted, *added(backend, [one.symbol.place for one in more])]
 
@@ -83,7 +82,7 @@ class _Search:
         declared = await self._containers.at(self._symbol.place)
         return declared is not None and await self._owner_kind(declared) == _INTERFACE
 
-    async def below(self, seconds: float) -> tuple[list[Implementation], list[Gap]]:
+    async def below(self) -> tuple[list[Implementation], list[Gap]]:
         """The implementations of the interface, or of one of its methods."""
         methods = (
             [self._symbol.place] if self._symbol.kind == "method" else await self._methods([self._symbol.place.path])
@@ -95,20 +94,20 @@ class _Search:
             if len(having := await self._files(_name(method))) < len(files):
                 rarest, files = method, having
         candidates = await self._declaring(rarest, files, interfaces=False)
-        found, gaps = await self._explained(_name(rarest), candidates, self._found.below, seconds)
+        found, gaps = await self._explained(_name(rarest), candidates, self._found.below)
         if self._symbol.kind == "method":  # an embedding type declares none
             return found, gaps
         todo = [*self._found.below, *found]
         for one in itertools.islice(todo, _MOST_EMBEDDED):  # grows
             known = [*self._found.below, *found]
             embedded = one.symbol.place
-            more, lacking = await self._explained(_name(embedded), await self._embedding(embedded), known, seconds)
+            more, lacking = await self._explained(_name(embedded), await self._embedding(embedded), known)
             found += more
             todo += more
             gaps += lacking
         return found, gaps
 
-    async def above(self, seconds: float) -> tuple[list[Implementation], list[Gap]]:
+    async def above(self) -> tuple[list[Implementation], list[Gap]]:
         """The interfaces that a type implements, or the interface methods that a method implements."""
         path = self._symbol.place.path
         if self._symbol.kind == "method":
@@ -122,7 +121,7 @@ class _Search:
             name = _name(method)
             candidates = await self._declaring(method, await self._doubted(name), interfaces=True)
             known = [*self._found.above, *found]
-            more, lacking = await self._explained(name, candidates, known, seconds / len(methods))
+            more, lacking = await self._explained(name, candidates, known)
             found += more
             gaps += lacking
         return found, gaps
@@ -131,7 +130,7 @@ class _Search:
 
     async def _files(self, name: str) -> Sequence[Path]:
         backend = self._backend
-        having = await backend.words.files_with(name, seconds=backend.check_seconds)
+        having = await backend.words.files_with(name, seconds=budget.left())
         self.unlisted = unlisted(having) or self.unlisted
         return having.files
 
@@ -197,7 +196,7 @@ class _Search:
         return Symbol(method.owner, "type", method.place)
 
     async def _explained(
-        self, name: str, candidates: Sequence[_Candidate], known: Collection[Implementation], seconds: float
+        self, name: str, candidates: Sequence[_Candidate], known: Collection[Implementation]
     ) -> tuple[list[Implementation], list[Gap]]:
         """Those of `candidates` that belong to the answer, whose `known` entries they add to."""
         has = {_site(one.symbol.place) for one in known}
@@ -207,8 +206,10 @@ class _Search:
         doubts = hiding(await self._gaps(name, files))
         doubted = covered(doubts, files)
         left.sort(key=lambda one: one.place.path not in doubted)
-        await self._learn([one for one in left if one.place.path in doubted], max(seconds, LEFT_OUT_SECONDS))
-        await self._learn(left, seconds)
+        is_exact = self._backend.adapter.word_check.exact
+        needed = [one.place for one in left if one.place.path in doubted or not is_exact]
+        await self._related.learn(needed)
+        await self._related.learn([one.place for one in left], when=budget.present().is_whole)
         more: dict[Site, Implementation] = {}
         unknown: list[Place] = []
         unasked: list[Place] = []
@@ -231,12 +232,6 @@ class _Search:
             text = f"of {count(len(left), 'other method')} called {name} {len(left) - trusted:,} were looked at"
             gaps.append(news("unverified", text))
         return list(more.values()), gaps
-
-    async def _learn(self, candidates: Sequence[_Candidate], seconds: float) -> None:
-        """Ask about these; those unknown after `seconds` are a gap, or trusted."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._related.learn([[_site(one.place)] for one in candidates])
 
     def _unverified(self, name: str, places: Sequence[Place], why: str) -> list[Gap]:
         if not places:

@@ -9,11 +9,13 @@ from collections.abc import Awaitable, Callable, Collection
 from contextvars import Context
 from pathlib import Path
 
+from lsp_mcp import budget
 from lsp_mcp.errors import LspMcpError, UnavailableError
 
 log = logging.getLogger(__name__)
 
 _AT_ONCE = min(4, os.cpu_count() or 1)  # while a question waits for them
+_PATIENCE = 5.0  # seconds, in which no other question is answered
 _BESIDE = max(1, _AT_ONCE // 2)  # later: the next question needs a processor, too
 
 
@@ -32,29 +34,44 @@ class BackgroundReading:
         """The files that are not read yet."""
         return {*self._waiting, *self._reading}
 
-    async def read(self, paths: Collection[Path], seconds: float) -> set[Path]:
-        """Read `paths`, waiting at most `seconds`; returns those that are not read then."""
+    async def read(self, paths: Collection[Path]) -> set[Path]:
+        """Read `paths`, as far as the present `budget` allows; returns those that are not read then.
+
+        For an answer that has to be proven, reading continues then. Otherwise it stops: the server is asked next.
+        """
+        present = budget.present()
+        seconds = present.left() if present.is_background else min(present.left(), _PATIENCE)
+        if not seconds:
+            budget.cut()
+            return set(paths)
         done: dict[Path, asyncio.Event] = {}
         for path in sorted(paths, reverse=True):
             event = self._reading.get(path) or self._waiting.pop(path, None) or asyncio.Event()
             done[path] = event
             if path not in self._reading:
                 self._waiting[path] = event
-        for _ in range(min(_AT_ONCE - len(self._workers), len(self._waiting))):
+        most = _AT_ONCE if present.is_whole else _BESIDE
+        for _ in range(min(most - len(self._workers), len(self._waiting))):
             # In its own context: it is not a part of the call that starts it.
             worker = asyncio.create_task(self._work(), context=Context())
             self._workers.add(worker)
             worker.add_done_callback(self._workers.discard)
         self._waited_for += 1
+        goes_on = False
         try:
             async with asyncio.timeout(seconds):
                 for event in done.values():
                     await event.wait()
         except TimeoutError:
+            budget.cut()
+            goes_on = present.is_whole
             log.info("%d files are still to be read", len(self.pending))
         finally:
             self._waited_for -= 1
-        return {path for path, event in done.items() if not event.is_set()}
+            unread = {path for path, event in done.items() if not event.is_set()}
+            if unread and not (goes_on or self._waited_for):
+                self.forget()
+        return unread
 
     def forget(self) -> None:
         """Forget all pending files."""

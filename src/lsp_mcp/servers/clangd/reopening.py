@@ -37,8 +37,7 @@ _MOST_KNOWN = 1_000  # words in files whose inactive lines are cached
 class Reopening:
     """Opens each changed file and waits until the server has read it. See `Reloading`.
 
-    For more files than `load_most`, or another database, the server is replaced by one that indexes them. `patience`:
-    seconds that one question waits for excluded files; reading continues after that.
+    For more files than `load_most`, or another database, the server is replaced by one that indexes them.
     """
 
     def __init__(self, adapter: Adapter, build: Build, parts: Parts) -> None:
@@ -48,7 +47,6 @@ class Reopening:
         self._lifetime = parts.lifetime
         self._known = parts.known
         self._timeout = parts.timeout
-        self._patience = parts.patience
         self._background = BackgroundReading(self._read_unbuilt)
         assert adapter.compilation
         self._units = UnitErrors(adapter, adapter.compilation, build, parts.documents)
@@ -156,7 +154,7 @@ class Reopening:
         files = {*left_out, *await self._conditional_with(word)}
         if len(files) > self._adapter.changes.load_most:
             return frozenset(left_out)
-        unread = await self._background.read(files, within(self._patience)) if files else set()
+        unread = await self._background.read(files) if files else set()
         return frozenset(unread.intersection(left_out))
 
     async def look_at(self, changed: Collection[Path] | None) -> Looked:
