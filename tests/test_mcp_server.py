@@ -142,8 +142,9 @@ def test_the_list_of_tools_for_debugging_is_the_published_one(request: pytest.Fi
 
 def test_debugging_alone_needs_no_language_server(tmp_path: Path) -> None:
     (tmp_path / "greet.py").write_text("name = 'Ada'\nprint('hello', name)\n")
-    for flag in (["--backend", "dap"], ["--toolset", "debug"]):
-        with connected("--workspace-root", str(tmp_path), *flag) as alone:
+    (tmp_path / "empty").mkdir()
+    for flag, root in ((["--backend", "dap"], tmp_path), (["--toolset", "debug"], tmp_path / "empty")):
+        with connected("--workspace-root", str(root), *flag) as alone:
             assert {tool.name.partition("_")[0] for tool in alone.tools()} == {"debug"}
             if flag[0] == "--backend":
                 stop = json.loads(alone.answer("debug_start", program="greet.py", breakpoints=["greet.py:2"], wait=50))

@@ -250,16 +250,26 @@ def test_globs_match_as_the_specification_says(pattern: str, matching: list[str]
     assert there.wanted(paths, CHANGED) == sorted(ROOT / name for name in matching)
 
 
-def test_the_folders_outside_the_root_are_those_of_its_globs() -> None:
+def test_the_folders_outside_the_root_are_those_of_its_globs(tmp_path: Path) -> None:
+    (tmp_path / "go.work").write_text("go 1.23\n")
     there = watched(
         {"globPattern": "**/*.go"},
         {"globPattern": {"baseUri": "file:///w/sub", "pattern": "*"}},
         {"globPattern": {"baseUri": "file:///other", "pattern": "**"}},
         {"globPattern": "/third/a/**/*.go"},
-        {"globPattern": "/fourth/go.work"},
+        {"globPattern": f"{tmp_path}/go.work"},
+        {"globPattern": "/fourth/missing"},
         {"globPattern": "/w/in/go.work"},
     )
-    assert there.outside_folders() == {Path("/other"), Path("/third/a"), Path("/fourth")}
+    assert there.outside_folders() == {Path("/other"), Path("/third/a"), tmp_path}
+
+
+def test_the_folder_above_the_root_is_not_watched_with_all_that_is_in_it() -> None:
+    for glob in ({"baseUri": "file:///home", "pattern": "**/*"}, "/home/**"):
+        there = WatchedFiles(Path("/home/me/project"))
+        there.register("1", {"watchers": [{"globPattern": glob}]})
+        assert there.outside_folders() == set()
+        assert there.wanted([Path("/home/me/project/a.ts")], CREATED) == [Path("/home/me/project/a.ts")]
 
 
 @pytest.mark.parametrize("glob", ["/**/*.go", "/*.go", {"baseUri": "file:///", "pattern": "**"}])

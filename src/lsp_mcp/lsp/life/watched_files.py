@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 CREATED, CHANGED, DELETED = 1, 2, 3  # LSP 3.17, `FileChangeType`
 _ALL_KINDS = 7  # LSP 3.17, `WatchKind`: create | change | delete
 METHOD = "workspace/didChangeWatchedFiles"
+_SPECIAL = frozenset("*?{[")  # characters of a glob
+_DEEP = "**"  # in a glob: any number of folders
 _MOST_KEPT = 10_000  # changes kept for a server that has not registered yet
 
 
@@ -31,6 +33,8 @@ class Watcher(Struct, frozen=True):
     base: Path
     pattern: re.Pattern[str]
     kinds: int
+    is_deep: bool  # the glob reaches into folders
+    file: Path | None = None  # the only path that it matches
 
     def wants(self, path: Path, change: int) -> bool:
         """Whether the server asked for a change of this type to this file."""
@@ -66,10 +70,16 @@ class WatchedFiles:
         self._outside = None
 
     def outside_folders(self) -> set[Path]:
-        """Folders outside the root that the server wants watched, but never a whole file system."""
+        """Folders outside the root that the server wants watched, but never a whole file system.
+
+        Nor all of one that contains the root: TypeScript 7 names the folder above a project, which may be a home. Nor
+        one because of a file that does not exist: rust-analyzer 1.95 names one in ~/.config.
+        """
         if self._outside is None:
-            bases = {watcher.base for watcher in self._watchers()}
-            self._outside = {base for base in bases if not base.is_relative_to(self._root) and base.parent != base}
+            watchers = [one for one in self._watchers() if not one.base.is_relative_to(self._root)]
+            above = {one.base for one in watchers if one.is_deep and self._root.is_relative_to(one.base)}
+            bases = {one.base for one in watchers if one.file is None or one.file.is_file()}
+            self._outside = {base for base in bases - above if base.parent != base}
         return self._outside
 
     def events(self, changes: Changes) -> list[dict[str, Any]]:
@@ -113,17 +123,19 @@ def _watcher(watcher: Any, root: Path) -> Watcher:
         kinds = _ALL_KINDS
     if isinstance(glob, dict):  # RelativePattern: its base is a URI or a WorkspaceFolder
         base = glob["baseUri"]
-        return Watcher(uri_path(base["uri"] if isinstance(base, dict) else base), _glob(glob["pattern"]), kinds)
+        folder = uri_path(base["uri"] if isinstance(base, dict) else base)
+        return Watcher(folder, _glob(glob["pattern"]), kinds, _DEEP in glob["pattern"])
     if glob.startswith("/"):
         base, rest = _plain_folder(glob)
-        return Watcher(base, _glob(rest), kinds)
-    return Watcher(root, _glob(glob), kinds)
+        file = None if set(glob) & _SPECIAL else Path(glob)
+        return Watcher(base, _glob(rest), kinds, _DEEP in rest, file)
+    return Watcher(root, _glob(glob), kinds, _DEEP in glob)
 
 
 def _plain_folder(glob: str) -> tuple[Path, str]:
     """An absolute glob cut where its first special character's path component begins."""
     parts = glob.split("/")
-    plain = next((i for i, part in enumerate(parts) if set(part) & set("*?{[")), len(parts) - 1)
+    plain = next((i for i, part in enumerate(parts) if set(part) & _SPECIAL), len(parts) - 1)
     return Path("/".join(parts[:plain]) or "/"), "/".join(parts[plain:])
 
 
