@@ -85,13 +85,19 @@ class Shown:
 @click.option("--quick", is_flag=True, help="Few repetitions: a first impression.")
 @click.option("--markdown", is_flag=True, help="Print tables for a README.")
 @click.option("--json", "file", type=click.Path(path_type=Path), help="Write all figures to this file too.")
-def main(backend: str, quick: bool, markdown: bool, file: Path | None) -> None:
+@click.option("--large", is_flag=True, help="Random symbols of large trees, in place of all else.")
+@click.option("--tree", default="", help="Of large trees, only this one.")
+@click.option("--number", default=24, show_default=True, help="How many symbols of each large tree.")
+@click.option("--seed", default=1, show_default=True, help="Which symbols.")
+def main(
+    backend: str, quick: bool, markdown: bool, file: Path | None, large: bool, tree: str, number: int, seed: int
+) -> None:
     """Measure lsp-mcp against the same requests sent directly to its language server.
 
     Times are not asserted. The exit status is 1 if the two ever answer differently.
     """
     try:
-        shown = _ways().get(backend, _run)(backend, quick=quick)
+        shown = _run_large(backend, tree, number, seed) if large else _ways().get(backend, _run)(backend, quick=quick)
     except (RuntimeError, LspMcpError) as error:
         print(f"bench: {error}", file=sys.stderr)
         sys.exit(1)
@@ -111,6 +117,21 @@ def _ways() -> dict[str, Callable[..., Shown]]:
         "tasks": _run_tasks,
         "shared": _run_shared,
     }
+
+
+def _run_large(backend: str, tree: str, number: int, seed: int) -> Shown:
+    import large as of_large
+
+    wanted = of_large.trees(backend, tree)
+    with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as folder:
+        results = [asyncio.run(of_large.run(one, Path(folder) / one.name, number, seed, progress)) for one in wanted]
+    lacking = [asked.at for one in results for asked in one.asked if asked.lacks]
+    if lacking:
+        raise RuntimeError(f"places of the server are missing in proven answers: {', '.join(lacking)}")
+    setting = ", ".join(
+        _version(load_adapter(name), find_command(load_adapter(name))) for name in {one.backend for one in wanted}
+    )
+    return Shown(_on(f"{setting} on large trees"), [*of_large.tables(results)], of_large.as_data(results))
 
 
 def _run_board(backend: str, *, quick: bool) -> Shown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -57,6 +58,20 @@ class Folder(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="
     made_by: str
 
 
+class Debian(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="debian"):
+    """The code of one of Debian's source packages, with a compilation database of the files that `compile` matches."""
+
+    package: str
+    compile: list[str]
+    flags: list[str]
+    without: str = "$^"
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return f"{self.package} of Debian 12"
+
+
 class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Code, and what is asked about it; the file says what each is."""
 
@@ -101,7 +116,14 @@ def code(tree: Tree) -> Path:
     Raises:
         RuntimeError: it is not there or cannot be fetched; the message says what to do, or is that of `go`.
     """
-    match tree.code:
+    return code_folder(tree.code)
+
+
+def code_folder(code: GoModule | GoRoot | Folder | Debian) -> Path:
+    """The folder with `code`; see `code`."""
+    match code:
+        case Debian() as wanted:
+            return _debian(wanted)
         case Folder() as there:
             folder = _TOP / there.folder
             if not folder.is_dir():
@@ -111,6 +133,30 @@ def code(tree: Tree) -> Path:
             return Path(_go("env", "GOROOT", folder=_TOP).strip()) / "src"
         case GoModule() as wanted:
             return _fetched(wanted)
+
+
+def _debian(wanted: Debian) -> Path:
+    folder = _CACHE / wanted.package
+    if not folder.is_dir():
+        done = subprocess.run(
+            [_TOP / "scripts" / "debian_source.sh", wanted.package, folder], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"{wanted.package} cannot be fetched: {done.stderr.strip()}")
+    units = [unit for pattern in wanted.compile for unit in sorted(folder.glob(pattern))]
+    commands = [
+        {"directory": str(folder), "file": str(unit), "arguments": [_compiler(unit), *wanted.flags, "-c", str(unit)]}
+        for unit in units
+        if not re.search(wanted.without, unit.name)
+    ]
+    database, text = folder / "compile_commands.json", json.dumps(commands, indent=1)
+    if not database.is_file() or database.read_text("utf-8") != text:
+        database.write_text(text, "utf-8")
+    return folder
+
+
+def _compiler(unit: Path) -> str:
+    return "cc" if unit.suffix == ".c" else "c++"
 
 
 def _fetched(wanted: GoModule) -> Path:
