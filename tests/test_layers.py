@@ -43,7 +43,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"freshness"},
         {"readiness"},
         {"coverage"},
-        {"reloading"},
+        {"reloading", "trial_server"},
         {"process", "editor"},
         {"life"},
     ],

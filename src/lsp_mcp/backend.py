@@ -142,8 +142,21 @@ class Trial(Protocol):
     def show(self, path: Path, text: Text) -> None:
         """Present `text` to the server as the content of `path`, which need not exist."""
 
-    async def check(self) -> Checked:
-        """The problems that these texts would cause, as far as the server can tell without files being written."""
+    async def check(self, naming: Collection[Path] = ()) -> Checked:
+        """The problems that these texts would cause, as far as the server can tell without files being written.
+
+        Of the files that depend on them, those in `naming` are tried first.
+        """
+
+    @property
+    def encoding(self) -> PositionEncoding:
+        """How the server of the trial counts."""
+
+    def text(self, path: Path) -> Text | None:
+        """The text of `path` in the trial; None if the server is not shown the file."""
+
+    async def request(self, method: str, params: Json) -> Any:
+        """The result of one LSP request about these texts. Raises the errors of `Backend.request`."""
 
 
 class Backend(Protocol):
@@ -273,10 +286,11 @@ class Backend(Protocol):
     def baseline(self) -> Checked | None:
         """The problems when the workspace was first seen, before any change; None if it was not checked in time."""
 
-    def trial(self) -> AbstractAsyncContextManager[Trial]:
+    def trial(self, *, with_dependents: bool = False) -> AbstractAsyncContextManager[Trial]:
         """A context in which the server may be shown other texts, without effect on anyone else's answers.
 
-        Within it, `sync` and `load` must not be called, directly or indirectly.
+        Within it, `sync` and `load` must not be called, directly or indirectly. `with_dependents`: files that include
+        the shown ones are tried, too, if need be on a server of its own; then each file is shown one text only.
         """
 
     async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:

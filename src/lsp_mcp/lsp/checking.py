@@ -21,7 +21,7 @@ from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.reading import read_told
 from lsp_mcp.lsp.reloading.reloading import Looked
 from lsp_mcp.prose import first_few
-from lsp_mcp.text import Text
+from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.uris import path_uri
 from lsp_mcp.waiting import phase, within
 
@@ -56,7 +56,7 @@ class Checking:
         self._coverage = coverage
         self._compiles_files = compiles_files
         self._display_path = display_path
-        self._timeout = timeout
+        self.timeout = timeout  # seconds for one answer
         self._asking = asyncio.Lock()
         self._seen: tuple[tuple[int, Connection, frozenset[Path]], Checked] | None = None  # the last one, and its state
         self._beginning: asyncio.Task[None] | None = None
@@ -125,7 +125,7 @@ class Checking:
         params = {"command": self._rules.command, "arguments": [{self._rules.command_field: files}]}
         try:
             with phase(lambda: f"{self._adapter.name}: checking all files"):
-                await connection.request("workspace/executeCommand", params, timeout=within(self._timeout) * _SHARE)
+                await connection.request("workspace/executeCommand", params, timeout=within(self.timeout) * _SHARE)
         except SilentError:
             text = f"{self._adapter.name} did not check all files in time; ask again"
             return Checked(self._found(connection), (), gaps=(Gap("not_read", text),))
@@ -225,7 +225,7 @@ class Checking:
         if connection.notifications.diagnostics.is_undated:
             return unread  # it will not report that
         try:
-            async with asyncio.timeout(within(self._timeout) * _SHARE):
+            async with asyncio.timeout(within(self.timeout) * _SHARE):
                 for path in paths:
                     if path in self._documents:
                         await read_told(path, self._documents, connection.notifications.diagnostics)
@@ -253,7 +253,7 @@ class _Trial:
     def __init__(self, checking: Checking, connection: Connection) -> None:
         self._checking = checking
         self._connection = connection
-        self._shown: dict[Path, Any] = {}
+        self._shown: dict[Path, Text] = {}
 
     def show(self, path: Path, text: Text) -> None:
         """See `Trial.show`."""
@@ -262,6 +262,19 @@ class _Trial:
         self._shown[path] = text
         self._checking._documents.show(path, text)
 
-    async def check(self) -> Checked:
-        """See `Trial.check`."""
+    @property
+    def encoding(self) -> PositionEncoding:
+        """See `Trial.encoding`."""
+        return self._connection.encoding
+
+    def text(self, path: Path) -> Text | None:
+        """See `Trial.text`."""
+        return self._shown.get(path)
+
+    async def request(self, method: str, params: Json) -> Any:
+        """See `Trial.request`."""
+        return await self._connection.request(method, params, timeout=within(self._checking.timeout))
+
+    async def check(self, naming: Collection[Path] = ()) -> Checked:
+        """See `Trial.check`. All dependents are tried, or none."""
         return await self._checking.check_shown(self._connection, list(self._shown))

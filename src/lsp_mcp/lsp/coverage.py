@@ -144,6 +144,10 @@ class Coverage:
         """See `Backend.part_of`."""
         return None
 
+    async def dependents(self, paths: Collection[Path]) -> Collection[Path]:
+        """The files of the build that include one of `paths`, through others too; these among them."""
+        return paths
+
     async def missed(self, shown: Mapping[Path, Text]) -> Mapping[Path, Sequence[Miss]]:
         """The errors that the server does not report, of each file with any; `shown` are the texts of documents."""
         return {}

@@ -34,6 +34,7 @@ from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.pulling import pulling
 from lsp_mcp.lsp.process.connection import ProcessLauncher
 from lsp_mcp.lsp.readiness import Readiness
+from lsp_mcp.lsp.trial_server import trial_server
 from lsp_mcp.programs import find_command
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.waiting import AGAIN, allow, phase, uncounted, within
@@ -357,9 +358,16 @@ class Session:
         self._load_projects()
         return await self._checking.check(also)
 
-    def trial(self) -> AbstractAsyncContextManager[Trial]:
+    def trial(self, *, with_dependents: bool = False) -> AbstractAsyncContextManager[Trial]:
         """See `Backend.trial`."""
-        return self._checking.trial()
+        more = self.plugin.trial_arguments
+        if not (with_dependents and more):
+            return self._checking.trial()
+        options = self._options
+        launcher = ProcessLauncher(
+            self.adapter, self.root, lambda: [*self._command(), *more], options.env, options.request_timeout, self._free
+        )
+        return trial_server(launcher, self.plugin, self._files, self._coverage.dependents, options.request_timeout)
 
     async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:
         """See `Backend.execute`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -36,6 +36,14 @@ class Plugin:
     def request_reach(self) -> Mapping[str, Literal["text", "file"]]:
         """Serves the gaps of the server's own requests: what the answer to such a method depends on."""
         return {}
+
+    @property
+    def trial_arguments(self) -> Sequence[str]:
+        """Serves the trial of a change to included files: arguments for a server that sees unsaved ones as if saved.
+
+        Empty: the server of the workspace tries changes by itself.
+        """
+        return ()
 
     def is_header(self, path: Path) -> bool:
         """Serves the order of outlines and the impact of a change: whether `path` is only included by other files."""

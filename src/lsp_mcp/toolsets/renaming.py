@@ -14,8 +14,8 @@ from lsp_mcp.errors import RefusedError, UnavailableError
 from lsp_mcp.features.checking.problems import Problem
 from lsp_mcp.features.renaming import rename
 from lsp_mcp.features.renaming.rename_by_text import ByText, changed_by_text
-from lsp_mcp.features.renaming.rename_errors import can_be_tried, errors_made
 from lsp_mcp.features.renaming.string_mentions import string_mentions
+from lsp_mcp.features.renaming.tried import Changed, can_be_tried, tried
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
@@ -28,6 +28,7 @@ _PLACES = 5  # of changes by text listed for each file
 _STRINGS = 3  # files listed with strings that have the name
 _LINES = 3  # of each
 _ERRORS = 3  # listed that a rename makes
+_CHANGED = 3  # names listed that would mean something else
 _DOUBTS = 5  # places listed that a rename may get wrong
 
 
@@ -85,16 +86,19 @@ class Renamed(Struct, frozen=True):
             return self
         try:
             with phase(lambda: f"{backend.name}: checking what the rename breaks"):
-                errors = await errors_made(backend, plan, self.target.name, new_name)
+                found = await tried(backend, plan, self.target.name, new_name)
         except (RefusedError, UnavailableError) as error:
             text = f"not tried before it was written, so run check ({error})"
             return Renamed(self.target, plan, [*self.gaps, news("applied", text)])
-        if not errors:
-            return self
-        tried = Renamed(self.target, plan, [*self.gaps, _errors_gap(targets, errors)])
+        gaps = [*self.gaps, *found.gaps]
+        if found.changed:
+            gaps.append(_changed_gap(targets, found.changed))
+        if found.errors:
+            gaps.append(_errors_gap(targets, found.errors))
+        checked = Renamed(self.target, plan, gaps)
         if not allow_partial:
-            tried._refuse_partial(way_out)
-        return tried
+            checked._refuse_partial(way_out)
+        return checked
 
     def _refuse_partial(self, way_out: str) -> None:
         """Refuse a rename while uses may be missed.
@@ -161,6 +165,15 @@ def _errors_gap(targets: Targets, errors: Sequence[Problem]) -> Gap:
     more = [f"and {len(errors) - _ERRORS:,} more"] if len(errors) > _ERRORS else []
     files = tuple(dict.fromkeys(one.place.path for one in errors))
     return Gap("doubt", f"it makes {count(len(errors), 'new error')}: {'; '.join([*listed, *more])}", files)
+
+
+def _changed_gap(targets: Targets, changed: Sequence[Changed]) -> Gap:
+    """The names that a rename would give another meaning."""
+    listed = [f"{targets.anchor(one.place.path, one.place.span.start)}: {one.what}" for one in changed[:_CHANGED]]
+    more = [f"and {len(changed) - _CHANGED:,} more such places"] if len(changed) > _CHANGED else []
+    targets.hand_out_readable(one.place for one in changed[:_CHANGED])
+    files = tuple(dict.fromkeys(one.place.path for one in changed))
+    return Gap("doubt", f"it changes what names mean: {'; '.join([*listed, *more])}", files)
 
 
 def _by_file(places: Sequence[Place], targets: Targets) -> str:

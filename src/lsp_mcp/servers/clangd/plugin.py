@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -39,6 +39,11 @@ class ClangdPlugin(SessionPlugin):
     def request_reach(self) -> Mapping[str, Literal["text", "file"]]:
         """See `Plugin.request_reach`."""
         return {"textDocument/ast": "text", "textDocument/symbolInfo": "file"}
+
+    @property
+    def trial_arguments(self) -> Sequence[str]:
+        """See `Plugin.trial_arguments`. Without its index it answers from the files of the trial alone."""
+        return ("--background-index=false", "--use-dirty-headers", "--log=error")
 
     def is_header(self, path: Path) -> bool:
         """See `Plugin.is_header`."""

@@ -161,6 +161,10 @@ class Build(Coverage):
         """Whether one of `changed` determines how the server compiles files."""
         return any(path.name in self._rules.config_files for path in changed)
 
+    async def dependents(self, paths: Collection[Path]) -> Collection[Path]:
+        """See `Coverage.dependents`."""
+        return await self.affected(paths, ())
+
     async def affected(self, changed: Collection[Path], read: Collection[Path]) -> set[Path]:
         """Those files of the build, and of `read`, that are different because of `changed`."""
         before, affected = self.files.last_inside, await self.files.affected(changed)

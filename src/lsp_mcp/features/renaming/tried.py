@@ -1,0 +1,272 @@
+"""A rename tried before anything is written: `tried`, the errors that it causes and the names that change meaning.
+
+What the server finds as uses of the renamed symbol in the new texts must be what it found in the old ones. One more:
+the new name has captured another symbol, or overrides it. One less: another symbol has captured a use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace  # noqa: TID251 (Problem is a dataclass)
+from pathlib import Path
+
+from msgspec import Struct
+
+from lsp_mcp.backend import Backend, Trial
+from lsp_mcp.edits.plan import EditPlan, FileChange
+from lsp_mcp.errors import LspMcpError, RefusedError, UnavailableError
+from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.features.checking.checking import problems
+from lsp_mcp.features.checking.problems import Problem, compare, known
+from lsp_mcp.gaps import Gap, news
+from lsp_mcp.requests.places import Place, position_params, text_or_none
+from lsp_mcp.requests.scope import locations
+from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.uris import uri_path
+from lsp_mcp.waiting import within
+
+_PLACE = re.compile(r":\d+:\d+\b")  # of another declaration, in a message
+_SHARE = 0.3  # share of a call's remaining time for comparing uses
+_MOST_ASKED = 20  # places of which the new meaning is determined
+
+
+class Changed(Struct, frozen=True):
+    """A place, in the text before the rename, where a name would mean something else, and `what`."""
+
+    place: Place
+    what: str
+
+
+class Tried(Struct, frozen=True):
+    """What a rename would cause: new `errors`, names that change meaning, and what could not be tried."""
+
+    errors: Sequence[Problem] = ()
+    changed: Sequence[Changed] = ()
+    gaps: Sequence[Gap] = ()
+
+
+class _Seen(Struct, frozen=True):
+    """One state of the texts: its errors, and the uses of the renamed symbols in groups, each of one or a family."""
+
+    errors: Sequence[Problem]
+    uses: Sequence[frozenset[Site]]
+    gaps: Sequence[Gap]
+    unread: frozenset[Path]  # files whose uses are not known
+
+    @property
+    def all_uses(self) -> frozenset[Site]:
+        return frozenset[Site]().union(*self.uses)
+
+
+def can_be_tried(backend: Backend, plan: EditPlan) -> bool:
+    """Whether the server's errors for the texts of `plan` will hold once they are written.
+
+    They won't if files move. If diagnostics don't identify their text, nobody knows when they are complete.
+    """
+    if not all(isinstance(step, FileChange) for step in plan.steps):
+        return False
+    whole = backend.adapter.diagnostics.command_covers == "workspace"
+    return whole or (backend.has_versions and (len(plan.files) == 1 or bool(backend.plugin.trial_arguments)))
+
+
+async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) -> Tried:
+    """What `plan`, which renames `old_name`, would cause; nothing is written.
+
+    The old texts are tried in the same way, if the new ones have errors or other uses than the plan.
+
+    Raises:
+        UnavailableError: it could not answer in time.
+    """
+    steps = [step for step in plan.steps if isinstance(step, FileChange) and backend.adapter.language_of(step.path)]
+    shifts = {step.path: Shift(step) for step in steps}
+    places = {step.path: _places(backend, step, old_name, new_name) for step in steps}
+    naming = {*(await backend.words.files_with(new_name)).files, *(await backend.words.files_with(old_name)).files}
+    after_texts = {path: shift.after for path, shift in shifts.items()}
+    expected = {(path, shifts[path].to_after(point)) for path, points in places.items() for point in points}
+    async with backend.trial(with_dependents=True) as trial:
+        after = await _seen(backend, trial, after_texts, expected, naming)
+        odd = after.all_uses ^ expected
+        if not (after.errors or odd or after.unread):
+            return Tried(gaps=after.gaps)
+        meant = await _meanings(backend, trial, after, expected)
+    async with backend.trial(with_dependents=True) as trial:
+        sites = {(path, point) for path, points in places.items() for point in points}
+        before = await _seen(backend, trial, {step.path: step.before for step in steps}, sites, naming)
+    moved = frozenset(_moved(shifts, site) for site in before.all_uses)
+    unread = after.unread | before.unread
+    differ = sorted(site for site in after.all_uses ^ moved if site[0] not in unread)
+    said = dict(_new_meaning(site, after, expected, meant, shifts, new_name) for site in differ)
+    changed = [Changed(await _place(backend, shifts, site), what) for site, what in said.items()]
+    same = [_renamed(one, old_name, new_name) for one in after.errors]
+    was = known((_renamed(one, old_name, new_name) for one in before.errors), None, (), None)
+    new = {id(one) for one in compare(same, None, was).new}
+    errors = [one for one, folded in zip(after.errors, same, strict=True) if id(folded) in new]
+    return Tried(errors, changed, after.gaps)
+
+
+class Shift:
+    """The same places before and after a `FileChange`."""
+
+    def __init__(self, change: FileChange) -> None:
+        self.before, self.after = change.before, Text(change.after)
+        self._edges: list[tuple[int, int, int]] = []  # start and end before, and what is added up to there
+        added = 0
+        for one in change.changes:
+            start, end = (change.before.point_offset(point) for point in (one.span.start, one.span.end))
+            added += len(one.new_text) - (end - start)
+            self._edges.append((start, end, added))
+
+    def to_after(self, point: Point) -> Point:
+        """Where `point` is afterwards."""
+        offset = self.before.point_offset(point)
+        added = [by for start, end, by in self._edges if offset >= end > start or offset > start == end]
+        return self.after.offset_point(offset + (added[-1] if added else 0))
+
+    def to_before(self, point: Point) -> Point:
+        """Where `point` was before."""
+        offset, result, behind = self.after.point_offset(point), None, 0
+        for start, end, added in self._edges:
+            if offset - behind <= start:
+                break
+            if offset - added < end:
+                result = start
+                break
+            behind = added
+        return self.before.offset_point(offset - behind if result is None else result)
+
+
+def _places(backend: Backend, step: FileChange, old_name: str, new_name: str) -> list[Point]:
+    """The places in code where `step` renames the symbol."""
+    in_code = {span.start for span in backend.words.occurrences(step.path, step.before, old_name)}
+    renamed = [one for one in step.changes if (one.old_text, one.new_text) == (old_name, new_name)]
+    return [one.span.start for one in renamed if one.span.start in in_code]
+
+
+def _moved(shifts: Mapping[Path, Shift], site: Site) -> Site:
+    path, point = site
+    return (path, shifts[path].to_after(point)) if path in shifts else site
+
+
+async def _seen(
+    backend: Backend, trial: Trial, texts: Mapping[Path, Text], sites: Collection[Site], naming: Collection[Path]
+) -> _Seen:
+    for path, text in texts.items():
+        trial.show(path, text)
+    checked = await trial.check(naming)
+    for gap in checked.gaps:
+        if gap.kind == "not_read":
+            raise UnavailableError(gap.text)
+    errors = [one for one in await problems(backend, checked, dict(texts)) if one.severity == "error"]
+    uses: list[frozenset[Site]] = []
+    unread: set[Path] = set()
+    gaps = [gap for gap in checked.gaps if gap.about == "dependents" or gap.kind == "not_searched"]
+    told = [news("applied", gap.text, files=gap.files) for gap in gaps if gap.files]
+    try:
+        async with asyncio.timeout(within(backend.request_timeout) * _SHARE):
+            await _collect(backend, trial, sites, uses, unread)
+    except TimeoutError:
+        unread |= {path for path, _ in sites}
+        told.append(news("applied", "not compared in time whether names change their meaning; run check"))
+    return _Seen(errors, uses, told, frozenset(unread))
+
+
+async def _collect(
+    backend: Backend, trial: Trial, sites: Collection[Site], uses: list[frozenset[Site]], unread: set[Path]
+) -> None:
+    """Add to `uses` what the server lists as uses of the symbols at `sites`, one group for each answer."""
+    left = dict.fromkeys(sorted(sites))
+    while left:
+        site = next(iter(left))
+        del left[site]
+        path, point = site
+        if path in unread or (text := trial.text(path)) is None:
+            continue
+        params = position_params(path, text, point, trial.encoding) | {"context": {"includeDeclaration": True}}
+        try:
+            listed = await trial.request("textDocument/references", params) or []
+        except RefusedError:
+            unread.add(path)
+            continue
+        group = {found for one in listed if (found := await _site(backend, trial, one)) is not None}
+        if group:
+            uses.append(frozenset(group))
+        for other in group:
+            left.pop(other, None)
+
+
+async def _site(backend: Backend, trial: Trial, location: Mapping[str, object]) -> Site | None:
+    """The start of an LSP `Location` in the workspace."""
+    path, range_ = uri_path(str(location["uri"])), location["range"]
+    text = trial.text(path) or await text_or_none(backend, path)
+    if text is None or not isinstance(range_, dict):
+        return None
+    return path, text.position_point(range_["start"], trial.encoding)
+
+
+async def _meanings(
+    backend: Backend, trial: Trial, after: _Seen, expected: Collection[Site]
+) -> dict[Site, Site | None]:
+    """Where the first places are defined that are uses in only one of both, and the others of their groups."""
+    odd = after.all_uses ^ frozenset(expected)
+    with_odd = {site for group in after.uses if group & odd for site in sorted(group)[:_MOST_ASKED]}
+    first = [*sorted(odd)[:_MOST_ASKED], *sorted(with_odd - odd)[:_MOST_ASKED]]
+    return {site: await _definition(backend, trial, site) for site in first}
+
+
+def _new_meaning(
+    site: Site,
+    after: _Seen,
+    expected: Collection[Site],
+    meant: Mapping[Site, Site | None],
+    shifts: Mapping[Path, Shift],
+    new_name: str,
+) -> tuple[Site, str]:
+    """What would change because `site` is a use in only one of both texts, and where."""
+    definition = meant.get(site)
+    if site not in after.all_uses:
+        if definition is None or definition in expected:
+            return site, "would not use the renamed symbol any more"
+        return site, f"would mean {_named(definition, shifts, new_name)} instead of the renamed symbol"
+    if definition in expected:
+        return site, f"{new_name} would mean the renamed symbol here"
+    group = next(group for group in after.uses if site in group)
+    for use in sorted(group.intersection(expected)):
+        if (other := meant.get(use)) and other not in expected:
+            return use, f"would mean {_named(other, shifts, new_name)} instead of the renamed symbol"
+    return site, f"{new_name} would hide, override or implement the renamed symbol here, or the other way round"
+
+
+async def _place(backend: Backend, shifts: Mapping[Path, Shift], site: Site) -> Place:
+    """The place before the rename of one in the new texts."""
+    path, point = site
+    shift = shifts.get(path)
+    text = (shift.before if shift else await text_or_none(backend, path)) or Text("")
+    was = shift.to_before(point) if shift else point
+    return Place(path, text.identifier_at(was) or Span(was, was), text)
+
+
+def _named(meant: Site, shifts: Mapping[Path, Shift], new_name: str) -> str:
+    path, point = meant
+    was = shifts[path].to_before(point) if path in shifts else point
+    return f"{new_name} of {path.name}:{was.line}:{was.character}"
+
+
+async def _definition(backend: Backend, trial: Trial, site: Site) -> Site | None:
+    path, point = site
+    text = trial.text(path) or await text_or_none(backend, path)
+    if text is None:
+        return None
+    try:
+        found = await trial.request("textDocument/definition", position_params(path, text, point, trial.encoding))
+    except LspMcpError:
+        return None
+    listed = locations(found)
+    return await _site(backend, trial, listed[0]) if listed else None
+
+
+def _renamed(problem: Problem, old_name: str, new_name: str) -> Problem:
+    """`problem` with a message that does not depend on the rename."""
+    message = re.sub(rf"\b{re.escape(old_name)}\b", lambda _: new_name, problem.message)
+    return replace(problem, message=_PLACE.sub("", message))

@@ -1,0 +1,160 @@
+"""A language server that runs only for a trial, and sees unsaved headers as if they were saved: `trial_server`.
+
+The server of the workspace reads from disk what a document includes. So it cannot say what a change to a header does to
+the files that include it, before the change is written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from lsp_mcp.backend import Checked, Json
+from lsp_mcp.errors import PathError
+from lsp_mcp.gaps import Gap, GapKind
+from lsp_mcp.lsp.life.documents import Texts
+from lsp_mcp.lsp.process.connection import ProcessConnection, ProcessLauncher
+from lsp_mcp.prose import count
+from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.text import PositionEncoding, Text
+from lsp_mcp.uris import path_uri
+from lsp_mcp.waiting import phase, within
+
+log = logging.getLogger(__name__)
+
+_SHARE = 0.5  # share of a call's remaining time for compiling
+_MOST_UNNAMED = 24  # files tried that do not have the name
+_AT_ONCE = 8  # documents that wait to be compiled
+
+Dependents = Callable[[Collection[Path]], Awaitable[Collection[Path]]]
+"""The files of the build that include one of these, through others too."""
+
+
+@asynccontextmanager
+async def trial_server(
+    launcher: ProcessLauncher, plugin: Plugin, texts: Texts, dependents: Dependents, timeout: float
+) -> AsyncIterator[TrialServer]:
+    """A `Trial` on a server that `launcher` starts, which is killed in the end."""
+
+    async def nothing() -> None:
+        pass
+
+    connection = await launcher.launch(nothing)
+    try:
+        yield TrialServer(connection, plugin, texts, dependents, timeout)
+    finally:
+        await connection.abandon()
+
+
+class TrialServer:
+    """See `backend.Trial`. Each document is opened once: its text and those of its includes do not change."""
+
+    def __init__(
+        self, connection: ProcessConnection, plugin: Plugin, texts: Texts, dependents: Dependents, timeout: float
+    ) -> None:
+        self._connection = connection
+        self._plugin = plugin
+        self._adapter = plugin.adapter
+        self._texts = texts
+        self._dependents = dependents
+        self._timeout = timeout
+        self._shown: dict[Path, Text] = {}  # in place of what is on disk
+        self._open: dict[Path, tuple[Text, int]] = {}  # text and version
+        self._versions = itertools.count(1)
+        connection.notifications.diagnostics.on_outdated = self._read_again
+
+    @property
+    def encoding(self) -> PositionEncoding:
+        """See `Trial.encoding`."""
+        return self._connection.encoding
+
+    def show(self, path: Path, text: Text) -> None:
+        """See `Trial.show`."""
+        self._shown[path] = text
+
+    def text(self, path: Path) -> Text | None:
+        """See `Trial.text`."""
+        return self._open[path][0] if path in self._open else None
+
+    async def request(self, method: str, params: Json) -> Any:
+        """See `Trial.request`."""
+        return await self._connection.request(method, params, timeout=within(self._timeout))
+
+    async def check(self, naming: Collection[Path] = ()) -> Checked:
+        """See `Trial.check`: the shown files and those that include them, those of `naming` first."""
+        including = set(await self._dependents(list(self._shown))) - self._shown.keys()
+        headers = [path for path in self._shown if self._plugin.is_header(path)]
+        for path in headers:
+            self._tell_open(path, self._shown[path])
+        for path in headers[:-1]:
+            self._read_again(path)  # it was read before the others were open
+        named = sorted(path for path in including if path in naming)
+        others = sorted(path for path in including if path not in naming and not self._plugin.is_header(path))
+        units = [path for path in self._shown if path not in headers]
+        most = _MOST_UNNAMED
+        unread = await self._read([*headers, *units, *named, *others[:most]])
+        gaps = []
+        if left := [*unread, *others[most:]]:
+            text = f"{count(len(left), 'file')} that {'depends' if len(left) == 1 else 'depend'} on it not tried"
+            kind: GapKind = "not_read" if self._shown.keys() & set(unread) else "not_searched"
+            gaps.append(Gap(kind, text, tuple(left)))
+        raw = self._connection.notifications.diagnostics.raw
+        covers = frozenset(self._open).difference(unread)
+        return Checked({path: raw[path] for path in sorted(covers) if raw.get(path)}, covers, gaps=tuple(gaps))
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _read(self, paths: list[Path]) -> list[Path]:
+        """Open `paths` and wait until the server has compiled them; returns those that it has not."""
+        diagnostics = self._connection.notifications.diagnostics
+        unread = dict.fromkeys(paths)
+        left = iter(paths)
+
+        async def read() -> None:
+            for path in left:
+                if path in self._open or self._tell_open(path, self._shown.get(path)):
+                    await diagnostics.of(path, self._open[path][1])
+                unread.pop(path)
+
+        tasks = [asyncio.ensure_future(read()) for _ in range(_AT_ONCE)]
+        try:
+            with phase(lambda: f"{self._adapter.name}: trying it in {count(len(paths), 'file')}"):
+                async with asyncio.timeout(within(self._timeout) * _SHARE):
+                    await asyncio.gather(*tasks)
+        except TimeoutError:
+            log.info("%s: %d files not tried", self._adapter.name, len(unread))
+        finally:
+            for task in tasks:
+                task.cancel()
+        return list(unread)
+
+    def _tell_open(self, path: Path, text: Text | None) -> bool:
+        """Open `path`; False if it cannot be read, or is in no language of the server."""
+        language = self._adapter.language_of(path)
+        try:
+            text = self._texts.text(path) if text is None else text
+        except PathError:
+            return False
+        if language is None:
+            return False
+        version = next(self._versions)
+        self._open[path] = text, version
+        item = {"uri": path_uri(path), "languageId": language.id, "version": version, "text": text.content}
+        self._connection.notify("textDocument/didOpen", {"textDocument": item})
+        return True
+
+    def _read_again(self, path: Path) -> None:
+        """Make the server compile the open document `path` again."""
+        if path not in self._open:
+            return
+        text, version = self._open[path][0], next(self._versions)
+        self._open[path] = text, version
+        fields = self._adapter.documents.reread_fields
+        identifier = {"uri": path_uri(path), "version": version}
+        change = {"textDocument": identifier, "contentChanges": [{"text": text.content}], **fields}
+        self._connection.notify("textDocument/didChange", change)
