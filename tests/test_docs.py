@@ -20,6 +20,7 @@ from lsp_mcp.toolsets.offered import tools_without_sessions
 
 TOP = Path(__file__).parent.parent
 DOCS = TOP / "docs"
+DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 URL = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]
 
 
@@ -190,19 +191,19 @@ def test_architecture_and_contributing_name_what_exists() -> None:
     """Names of files, as `folder/file.py`, from the top, from the package or from one of its packages."""
     roots = [TOP, TOP / "src" / "lsp_mcp", TOP / "lua" / "mcp-tools", DOCS]
     missing = []
-    for page in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
-        for name in re.findall(r"`([\w./-]+\.(?:py|lua|toml|js|sh|md|txt))`", (TOP / page).read_text("utf-8")):
+    for page in [TOP / "ARCHITECTURE.md", TOP / "CONTRIBUTING.md", *DECISIONS]:
+        for name in re.findall(r"`([\w./-]+\.(?:py|lua|toml|js|sh|md|txt))`", page.read_text("utf-8")):
             if "NAME" in name or any((root / name).exists() for root in roots):
                 continue
-            missing += [] if "/" not in name and list((TOP / "src").rglob(name)) else [f"{page}: {name}"]
+            missing += [] if "/" not in name and list((TOP / "src").rglob(name)) else [f"{page.name}: {name}"]
     assert missing == []
 
 
 def test_the_modules_that_architecture_names_exist() -> None:
-    names = re.findall(
-        r"`((?:lsp_mcp|features|evidence|requests|lsp|edits|nvim|toolsets|server|board|backend)\.\w+)(?:\.\w+)*`",
-        (TOP / "ARCHITECTURE.md").read_text("utf-8"),
+    named = re.compile(
+        r"`((?:lsp_mcp|features|evidence|requests|lsp|edits|nvim|toolsets|server|board|backend)\.\w+)(?:\.\w+)*`"
     )
+    names = [name for page in [TOP / "ARCHITECTURE.md", *DECISIONS] for name in named.findall(page.read_text("utf-8"))]
     missing = [name for name in dict.fromkeys(names) if not _is_there("lsp_mcp." + name.removeprefix("lsp_mcp."))]
     assert missing == []
 
@@ -216,6 +217,19 @@ def _is_there(name: str) -> bool:
         pass
     module, _, attribute = name.rpartition(".")
     return importlib.util.find_spec(module) is not None and hasattr(importlib.import_module(module), attribute)
+
+
+def test_architecture_can_be_read_in_a_quarter_of_an_hour() -> None:
+    assert len((TOP / "ARCHITECTURE.md").read_text("utf-8").split()) <= 3000
+
+
+def test_a_decision_has_its_context_and_what_would_change_it() -> None:
+    index = (DOCS / "decisions" / "index.md").read_text("utf-8")
+    for page in DECISIONS:
+        if page.stem != "index":
+            headings = re.findall(r"^## (.*)$", page.read_text("utf-8"), re.M)
+            assert headings == ["Context", "Decision", "What would change it"], page.name
+            assert f"({page.name})" in index, f"docs/decisions/index.md does not list {page.name}"
 
 
 def test_the_code_map_has_every_package_and_names_modules_that_exist() -> None:
