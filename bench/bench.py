@@ -239,7 +239,7 @@ async def _warm(
 async def _cold(sides: Sides, first: Question, runs: int, progress: Progress) -> list[Cold]:
     """The first answers of new processes; for a server that keeps an index, without one and with one."""
     apart = replace(sides, cache=sides.cache.with_name("cold"))
-    if not sides.adapter.compilation:
+    if sides.adapter.name != "clangd":
         return [await measures.cold(apart, first, runs, progress, kept=True, note="")]
     return [
         await measures.cold(apart, first, runs, progress, kept=kept, note=note)

@@ -101,7 +101,7 @@ async def run(tree: LargeTree, cache: Path, number: int, seed: int, progress: Ca
         async with started(adapter.name, root, cache / "lsp-mcp", *more) as ours:
             progress(f"{tree.name}: loading")
             _raw_places(raw, first)
-            if adapter.compilation:
+            if adapter.name == "clangd":
                 raw.wait_until_loaded()
             await _answer(ours, first, root, wait=True)
             for count, one in enumerate(symbols, 1):

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from workload import Folder, GoModule, GoRoot, Tree, Workload
 
 from lsp_mcp.adapters import Adapter
+from lsp_mcp.servers.registry import plugin_of
 
 Json = dict[str, Any]
 Request = tuple[str, Json | Callable[[Any], Json]]  # a method, and its params or what makes them of the result before
@@ -222,7 +223,7 @@ class Questions:
 
     def _whole_name(self, symbol: Json) -> str:
         """The name of what workspace/symbol found, with what it is in where the server leaves that out."""
-        separator, container = self._raw.adapter.symbols.scope_separator, symbol.get("containerName")
+        separator, container = plugin_of(self._raw.adapter).symbols.scope_separator, symbol.get("containerName")
         return f"{container}{separator}{symbol['name']}" if separator and container else str(symbol["name"])
 
     def _raw_calls(self, calls: list[Json]) -> Iterator[tuple[Any, ...]]:

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.lsp.process.initialize import initialize_params
+from lsp_mcp.servers.registry import plugin_of
 
 _TIMEOUT = 120.0  # seconds without a byte from the server
 _CHUNK = 1 << 20  # bytes per read
@@ -37,10 +38,10 @@ class RawClient:
         self.root = root
         self.unit = "utf-16"  # what characters are counted in, once `initialize` has agreed on it
         self.answer_size = 0  # bytes of the last answer's body
-        if adapter.compilation:
+        if adapter.name == "clangd":
             cache.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(root / adapter.compilation.database, cache)
-            command = [*command, adapter.compilation.argument.format(folder=cache)]
+            shutil.copy2(root / "compile_commands.json", cache)
+            command = [*command, f"--compile-commands-dir={cache}"]
         self._process = subprocess.Popen(
             command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -62,7 +63,7 @@ class RawClient:
 
     def initialize(self) -> None:
         """Do the handshake."""
-        result = self.request("initialize", initialize_params(self.adapter, self.root))
+        result = self.request("initialize", initialize_params(plugin_of(self.adapter), self.root))
         self.unit = result["capabilities"].get("positionEncoding") or self.unit
         self.notify("initialized", {})
 

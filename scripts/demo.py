@@ -115,8 +115,8 @@ async def _demo(screen: Screen, backend: str, project: Path | None) -> None:
         original = project.resolve() if project else _fixture(example)
         copy = folder / original.name
         shutil.copytree(original, copy, ignore=shutil.ignore_patterns(".git"))
-        if adapter.compilation:
-            _bring_database(adapter.compilation.database, original, copy)
+        if backend == "clangd":
+            _bring_database("compile_commands.json", original, copy)
         await _small(screen, adapter, original, copy, None if project else example)
         if root := _large_root(example.large):
             await _large(screen, adapter, example.large, root)

@@ -30,6 +30,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"words"},
         {"syntax"},
         {"edits", "objects", "wire", "disk", "programs"},
+        {"servers.traits"},
         {"adapters", "clients", "workspace"},
         {"budget"},
         {"anchors", "uris", "waiting"},

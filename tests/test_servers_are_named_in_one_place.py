@@ -13,6 +13,8 @@ WORDS = {
     r"|(?<!\w)\.go\b|_test\.go",
     "clangd": r"clang|\bcpp\b|C\+\+|compile_commands|symbolInfo|textDocument/ast\b|inactiveRegions|wantDiagnostics"
     r"|forceRebuild|\.idx\b|switchSourceHeader|symbolID",
+    "basedpyright": r"pyright",
+    "intelephense": r"intelephense|\bPHP\b",
 }
 # Occurrences that are left, by module: a number may only become smaller. Toolsets with a server's name are published.
 LEFT = {

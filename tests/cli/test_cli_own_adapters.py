@@ -72,8 +72,8 @@ def test_a_repository_names_no_program(tmp_path: Path, words: Path) -> None:
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, words: Path) -> None:
     for text, reason in (
         ("name = 3\n", "cannot be used"),
-        (adapter(words, "mine") + '[hierarchy]\nclass_pattern = "("\n', "hierarchy.class_pattern is not a pattern: "),
-        (adapter(words, "mine") + '[hierarchy]\nclass_pattern = ""\nmacro_use_pattern = "("\n', "macro_use_pattern is"),
+        (adapter(words, "mine") + '[tests]\nfunction_pattern = "("\n', "tests.function_pattern is not a pattern: "),
+        (adapter(words, "mine") + '[workspace]\ngenerated_pattern = "("\n', "generated_pattern is"),
         (adapter(words, "other"), "its name is 'other', not 'mine'"),
     ):
         file = own(tmp_path, "mine", text)
@@ -89,6 +89,19 @@ def test_every_pattern_of_the_shipped_adapters_is_one() -> None:
     assert {"clangd", "gopls"} <= shipped.keys()
     for file in shipped.values():
         check_patterns(read_adapter(file), file)
+
+
+def test_every_pattern_of_a_plug_in_is_one() -> None:
+    from lsp_mcp.adapters import Data, check_patterns, load_adapter
+    from lsp_mcp.servers.plugin import Plugin
+    from lsp_mcp.servers.registry import plugin_of
+
+    for name in ("clangd", "gopls"):
+        plugin = plugin_of(load_adapter(name))
+        traits = [one for trait in vars(Plugin) if isinstance(one := getattr(plugin, trait), Data)]
+        assert len(traits) >= 8
+        for one in traits:
+            check_patterns(one, Path(name))
 
 
 def test_files_with_odd_names_and_that_of_neovim_are_left_alone(tmp_path: Path, words: Path) -> None:

@@ -7,18 +7,26 @@ import json
 import os
 import signal
 import sys
+import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from fakes.bounded import gone
-from lsp_mcp.adapters import Adapter, Changes, read_adapter
+from lsp_mcp.adapters import Adapter, Ready, Rename
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
-from lsp_mcp.lsp.coverage import SessionPlugin
+from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin
+from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.lsp.session import Session, SessionOptions
+from lsp_mcp.servers import traits
 from lsp_mcp.servers.clangd.plugin import ClangdPlugin
+from lsp_mcp.servers.clangd.rules import Compilation
+from lsp_mcp.servers.gopls.package_requests import PackageRequests
 from lsp_mcp.servers.gopls.plugin import GoplsPlugin
+from lsp_mcp.servers.gopls.rules import Changes, Projects
 from lsp_mcp.workspace import Workspace
 
 SERVER = Path(__file__).with_name("fake_server.py")
@@ -36,6 +44,17 @@ name = "Text"
 scheme = "txt"
 extensions = [".txt"]
 """
+
+
+TRAITS: dict[str, Any] = {
+    "documents": traits.Documents,
+    "reports": traits.Reports,
+    "inactive_regions": traits.InactiveRegions,
+    "diagnostics": traits.Diagnostics,
+    "symbols": traits.Symbols,
+    "word_check": traits.WordCheck,
+    "renaming": traits.Renaming,
+}
 
 
 class FakeWorkspace:
@@ -77,9 +96,23 @@ class FakeWorkspace:
 
     def adapter(self, tables: str = "", command: tuple[str, ...] = ()) -> Adapter:
         """The fake server's adapter; `tables` is more TOML."""
-        path = self.folder / "fake.toml"
-        path.write_text(ADAPTER.format(command=json.dumps(command or self.command)) + tables, "utf-8")
-        return read_adapter(path)
+        return self.plugin(tables, command).adapter
+
+    def plugin(self, tables: str = "", command: tuple[str, ...] = ()) -> SessionPlugin:
+        """The fake server's adapter with the plug-in that the other tables of `tables` are rules of."""
+        facts = tomllib.loads(ADAPTER.format(command=json.dumps(command or self.command)) + tables)
+        given = facts.keys() & {"projects", "compilation", "changes"}
+        rules = {name: facts.pop(name) for name in given}
+        said = {name: facts.pop(name) for name in TRAITS if name in facts}
+        for name, trait, own in (("rename", "renaming", Rename), ("ready", "reports", Ready)):
+            if name in facts:
+                moved = facts[name].keys() - own.__struct_fields__
+                said[trait] = {field: facts[name].pop(field) for field in moved}
+        plugin = _plugin_for(msgspec.convert(facts, Adapter), rules)
+        for name, trait in TRAITS.items():
+            setattr(plugin, name, msgspec.convert(said.get(name, {}), trait))
+        plugin.visibility = plugin.hierarchy = None
+        return plugin
 
     @contextlib.asynccontextmanager
     async def session(
@@ -87,9 +120,8 @@ class FakeWorkspace:
     ) -> AsyncIterator[Session]:
         """A session with the fake server. It is closed at the end, and every process of it must be gone then."""
         hub = FeedHub(self.root, ignored)
-        adapter = self.adapter(tables, command)
         session = Session(
-            _plugin_for(adapter),
+            self.plugin(tables, command),
             Workspace(self.root),
             Files(),
             hub.feed(),
@@ -132,12 +164,32 @@ class FakeWorkspace:
         return [name for name in names if not name.startswith("fake/")]
 
 
-def _plugin_for(adapter: Adapter) -> SessionPlugin:
-    """The plug-in with the hooks that the tables of `adapter` are for."""
-    if adapter.compilation:
-        return ClangdPlugin(adapter)
-    is_plain = not (adapter.projects or adapter.diagnostics.syntax_command) and adapter.changes == Changes()
-    return SessionPlugin(adapter) if is_plain else GoplsPlugin(adapter)
+class Loading(SessionPlugin):
+    """A server that is made to load what changed, by requests."""
+
+    def __init__(self, adapter: Adapter, changes: Changes) -> None:
+        super().__init__(adapter)
+        self.changes = changes
+
+    def reloading(self, coverage: Coverage, parts: Parts) -> Reloading:
+        return PackageRequests(self.adapter, self.changes, parts, loads=self._loads)
+
+    @property
+    def goes_by_mtime(self) -> bool:
+        return self.changes.goes_by_mtime
+
+    async def _loads(self, path: Path) -> bool:
+        return False
+
+
+def _plugin_for(adapter: Adapter, rules: dict[str, Any]) -> SessionPlugin:
+    """The plug-in that the tables `rules` of a test are for."""
+    changes = msgspec.convert(rules.get("changes", {}), Changes)
+    if "compilation" in rules:
+        return ClangdPlugin(adapter, msgspec.convert(rules["compilation"], Compilation))
+    if "projects" in rules:
+        return GoplsPlugin(adapter, msgspec.convert(rules["projects"], Projects), changes)
+    return Loading(adapter, changes) if changes != Changes() else SessionPlugin(adapter)
 
 
 def do(*actions: Action) -> dict[str, Any]:

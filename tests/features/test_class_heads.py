@@ -6,6 +6,7 @@ import pytest
 
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.features.types.class_heads import Bases, ClassHeads, templates_around
+from lsp_mcp.servers.clangd.traits import HIERARCHY
 from lsp_mcp.text import Point, Text
 
 ADAPTER = load_adapter("clangd")
@@ -24,9 +25,8 @@ ADAPTER = load_adapter("clangd")
 def test_a_type_is_a_base_where_it_is_an_argument_of_a_macro_and_not_where_it_only_declares_one(
     code: str, named: list[str]
 ) -> None:
-    assert ADAPTER.hierarchy
     text = Text(f"{code}\n")
-    found = ClassHeads(ADAPTER.hierarchy).stretches(text, ADAPTER.language_of(Path("a.cpp")))
+    found = ClassHeads(HIERARCHY).stretches(text, ADAPTER.language_of(Path("a.cpp")))
     assert [text.slice(span) for span, _ in found] == named
 
 
@@ -39,17 +39,15 @@ def test_a_type_is_a_base_where_it_is_an_argument_of_a_macro_and_not_where_it_on
     ],
 )
 def test_the_bases_of_all_builds_are_named(code: str, named: list[str]) -> None:
-    assert ADAPTER.hierarchy
     text = Text(f"{code}\n")
-    said = ClassHeads(ADAPTER.hierarchy).statements(text, ADAPTER.language_of(Path("a.cpp")))
+    said = ClassHeads(HIERARCHY).statements(text, ADAPTER.language_of(Path("a.cpp")))
     ((head, bases),) = said.bases.items()
     assert (head, [base.name for base in bases]) == ((1, 8), named)
 
 
 def test_a_parameter_of_a_macro_is_the_base_that_the_use_of_the_macro_names() -> None:
-    assert ADAPTER.hierarchy
     text = Text("#define MAKE(s, base) \\\n  struct Own : base {} own##s\nvoid f() { MAKE(a, n::Base); }\n")
-    said = ClassHeads(ADAPTER.hierarchy).statements(text, ADAPTER.language_of(Path("a.cpp")))
+    said = ClassHeads(HIERARCHY).statements(text, ADAPTER.language_of(Path("a.cpp")))
     assert said.about(["base"]) == Bases()
     assert said.about(["Base"]) == Bases(macros=frozenset({"MAKE"}))
     assert said.by_parameter == {"MAKE": frozenset({Point(2, 10)})}
@@ -66,8 +64,7 @@ def test_a_parameter_of_a_macro_is_the_base_that_the_use_of_the_macro_names() ->
     ],
 )
 def test_a_template_is_a_mixin_if_its_own_parameter_is_a_base(code: str, mixins: set[str]) -> None:
-    assert ADAPTER.hierarchy
-    said = ClassHeads(ADAPTER.hierarchy).statements(Text(f"{code}\n"), ADAPTER.language_of(Path("a.cpp")))
+    said = ClassHeads(HIERARCHY).statements(Text(f"{code}\n"), ADAPTER.language_of(Path("a.cpp")))
     assert said.mixins == mixins
 
 

@@ -12,6 +12,8 @@ import pytest
 from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.requests import containers
 from lsp_mcp.requests.containers import Containers
+from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.text import PositionEncoding, Text
 
 FUNCTION = "func {}() {{\n}}\n"
@@ -21,10 +23,14 @@ FUNCTION = "func {}() {{\n}}\n"
 class Outlined:
     """A server of Go with one function in each file, whose name follows `func`."""
 
-    adapter: Adapter
+    plugin: Plugin
     encoding: PositionEncoding
     files: dict[Path, str]
     asked: list[str] = field(default_factory=list)
+
+    @property
+    def adapter(self) -> Adapter:
+        return self.plugin.adapter
 
     async def text(self, path: Path) -> Text:
         return Text(self.files[path])
@@ -46,7 +52,7 @@ def names(server: Any, path: str) -> list[str]:
 @pytest.fixture
 def server() -> Outlined:
     files = {Path("/a.go"): FUNCTION.format("A"), Path("/b.go"): FUNCTION.format("B")}
-    return Outlined(adapter=load_adapter("gopls"), encoding=PositionEncoding("utf-8"), files=files)
+    return Outlined(plugin=plugin_of(load_adapter("gopls")), encoding=PositionEncoding("utf-8"), files=files)
 
 
 def test_an_outline_is_asked_for_again_only_when_the_text_is_another(server: Outlined) -> None:

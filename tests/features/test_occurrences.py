@@ -15,6 +15,7 @@ from lsp_mcp.adapters import load_adapter
 from lsp_mcp.evidence.identity import Identity
 from lsp_mcp.evidence.occurrences import Claim, covered, occurrences
 from lsp_mcp.gaps import Gap
+from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.text import Point, Text
 
 ROOT = Path("/w")
@@ -28,6 +29,7 @@ class Everywhere:
     def __init__(self) -> None:
         self.read: list[Path] = []
         self.adapter = load_adapter("gopls")
+        self.plugin = plugin_of(self.adapter)
         self.words = SimpleNamespace(occurrences=lambda _, text, name: text.words(name), that_can_mean=self._all)
 
     async def text(self, path: Path) -> Text:

@@ -11,18 +11,16 @@ import pytest
 
 from asking import skip_without
 from fakes.bounded import bounded
-from lsp_mcp.adapters import load_adapter
 from lsp_mcp.servers.gopls.excluded_files import ExcludedFiles, how_to_build
 from lsp_mcp.servers.gopls.kept_excluded import KeptExcluded
+from lsp_mcp.servers.gopls.rules import MODULES
 
 skip_without("gopls")
 
 
 @pytest.fixture
 def excluded() -> ExcludedFiles:
-    projects = load_adapter("gopls").projects
-    assert projects
-    return ExcludedFiles(projects.excluded_command)
+    return ExcludedFiles(MODULES.excluded_command)
 
 
 @pytest.fixture
@@ -131,7 +129,7 @@ async def test_of_a_build_that_may_depend_on_more_nothing_is_kept(asking: Asking
     ],
 )
 def test_a_file_with_a_tag_of_its_own_says_how_it_is_built(tmp_path: Path, condition: str, tags: str) -> None:
-    rules = load_adapter("gopls").projects
+    rules = MODULES
     assert rules
     file = tmp_path / "a.go"
     file.write_text(f"// Copyright.\n\n//go:build {condition}\n\npackage a\n")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path, PurePath
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from lsp_mcp.adapters import Compilation, load_adapter
 from lsp_mcp.servers.clangd.compilation.database import Database, database_of_flags, find_database
 from lsp_mcp.servers.clangd.compilation.database import read_database as read_database_of
+from lsp_mcp.servers.clangd.rules import COMPILATION as RULES
 
-RULES = cast("Compilation", load_adapter("clangd").compilation)
-assert RULES
 NAME = "compile_commands.json"
 NOT_ONE = "is not a list of objects with `directory`, `file` and `arguments` or `command`"
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.servers.clangd.compilation.includes import Includes
+from lsp_mcp.servers.clangd.rules import COMPILATION
 
-ADAPTER = load_adapter("clangd")
-assert ADAPTER.compilation
-PATTERN = ADAPTER.compilation.include_pattern
+CLANGD = load_adapter("clangd")
+PATTERN = COMPILATION.include_pattern
 
 
 class Tree:
@@ -36,7 +36,7 @@ class Tree:
 
     def update(self) -> None:
         files = [self.folder / name for name in sorted(self.files)]
-        self.includes.update(files, [path for path in files if ADAPTER.language_of(path)])
+        self.includes.update(files, [path for path in files if CLANGD.language_of(path)])
 
     def affected(self, *names: str) -> set[str]:
         return self._names(self.includes.affected([self.folder / name for name in names]))

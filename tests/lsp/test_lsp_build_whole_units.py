@@ -14,11 +14,11 @@ from lsp_mcp.servers.clangd.compilation.conditionals import leading_includes
 from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.servers.clangd.compilation.unit_text import UnitText
 from lsp_mcp.servers.clangd.compilation.whole_units import WholeUnit
+from lsp_mcp.servers.clangd.rules import COMPILATION
 from lsp_mcp.text import PositionEncoding, Text
 
 ADAPTER = load_adapter("clangd")
-assert ADAPTER.compilation
-PATTERN = ADAPTER.compilation.include_pattern
+PATTERN = COMPILATION.include_pattern
 UTF_32 = PositionEncoding("utf-32")
 URI = "file:///a.cc"
 

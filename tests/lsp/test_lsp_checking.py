@@ -161,7 +161,7 @@ async def test_a_check_does_not_wait_for_a_parser_which_the_next_question_asks(f
     log = fake.folder / "parsed"
     parser.write_text(f'#!/bin/sh\necho "$@" >> {log}\necho "$1:1:1: broken" >&2\n', "utf-8")
     parser.chmod(0o755)
-    rules = f'[changes]\nload_request = "test/load"\nload_most = 20\n[diagnostics]\nsyntax_command = ["{parser}"]\n'
+    rules = f'[changes]\nload_request = "test/load"\nload_most = 20\nsyntax_command = ["{parser}"]\n'
     async with fake.session(rules) as session:
         await session.sync()
         fake.write("a.txt", "one two\n")

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from fakes.bounded import bounded, gone, told
 from fakes.workspace import FakeWorkspace, do, request
 from lsp_mcp.adapters import Adapter, Language
-from lsp_mcp.adapters import Documents as DocumentRules
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.life import documents as documents_module
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.session import Session
+from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.servers.traits import Documents as DocumentRules
 from lsp_mcp.uris import uri_path
 
 WATCH_ALL = do(
@@ -186,7 +187,7 @@ def test_any_sequence_of_questions_leaves_the_last_ones_and_the_pinned_ones_open
             open_there.remove(uri)
 
     language = Language(id="plaintext", name="Text", scheme="txt", extensions=(".txt",))
-    documents = Documents(Adapter(name="fake", title="", command=(), languages=(language,)), Files(), notify)
+    documents = Documents(Plugin(Adapter(name="fake", title="", command=(), languages=(language,))), Files(), notify)
     used: list[str] = []
     pinned: set[str] = set()
     with pytest.MonkeyPatch.context() as patch:
@@ -220,9 +221,9 @@ def test_no_document_is_closed_before_the_server_has_read_it(
 
     language = Language(id="plaintext", name="Text", scheme="txt", extensions=(".txt",))
     rules = DocumentRules(close_when_read=True, tell_saved=False)
-    documents = Documents(
-        Adapter(name="fake", title="", command=(), languages=(language,), documents=rules), files, notify
-    )
+    plugin = Plugin(Adapter(name="fake", title="", command=(), languages=(language,)))
+    plugin.documents = rules
+    documents = Documents(plugin, files, notify)
     for number, (step, name) in enumerate(steps):
         path = folder / f"{name}.txt"
         if step == "write" or not path.exists():

@@ -11,28 +11,26 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
-from lsp_mcp.adapters import Compilation, load_adapter
+from lsp_mcp.adapters import load_adapter
 from lsp_mcp.cache_folders import cache_folder, checkouts_gone
 from lsp_mcp.private_files import open_private
 from lsp_mcp.servers.clangd.compilation.database import Database, read_database
 from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.servers.clangd.compilation.index_folder import IndexFolder
+from lsp_mcp.servers.clangd.rules import COMPILATION as RULES
 
 ADAPTER = load_adapter("clangd")
-RULES = cast("Compilation", ADAPTER.compilation)
-assert RULES
 
 # Another process that has the first folder of a root until its input ends.
 HOLDER = """
 import sys
 from pathlib import Path
-from lsp_mcp.adapters import load_adapter
 from lsp_mcp.servers.clangd.compilation.index_folder import IndexFolder
-folder = IndexFolder(Path(sys.argv[1]), "clangd", load_adapter("clangd").compilation)
+from lsp_mcp.servers.clangd.rules import COMPILATION
+folder = IndexFolder(Path(sys.argv[1]), "clangd", COMPILATION)
 print(folder.folder, flush=True)
 sys.stdin.read()
 """

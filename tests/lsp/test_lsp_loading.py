@@ -25,9 +25,6 @@ from lsp_mcp.requests.asking import settled
 from lsp_mcp.requests.workspace_symbol import workspace_symbols
 
 TABLES = r"""
-[changes]
-load_most = 3
-
 [ready]
 incomplete_pattern = 'Failed to compile (.+), index may be incomplete'
 
@@ -35,6 +32,7 @@ incomplete_pattern = 'Failed to compile (.+), index may be incomplete'
 method = "textDocument/inactiveRegions"
 
 [compilation]
+load_most = 3
 database = "commands.json"
 folders = [".", "build"]
 argument = "--database={folder}"

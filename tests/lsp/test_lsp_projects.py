@@ -11,19 +11,17 @@ import pytest
 from fakes.bounded import bounded, gone, told
 from fakes.gaps import missing
 from fakes.workspace import FakeWorkspace, do
-from lsp_mcp.adapters import Projects, load_adapter
 from lsp_mcp.backend import Use
 from lsp_mcp.servers.gopls import workspace_projects
 from lsp_mcp.servers.gopls.projects import ProjectMap, above, map_projects
+from lsp_mcp.servers.gopls.rules import MODULES as GO
+from lsp_mcp.servers.gopls.rules import Projects
 
 ROOT = Path("/w")
-GO = load_adapter("gopls").projects
-assert GO
 
 
 def go_map(files: Mapping[str, str], root: Path = ROOT) -> ProjectMap:
     """The projects of Go module and workspace files, by path below /w."""
-    assert GO
     contents = {ROOT / name: content for name, content in files.items()}
     return map_projects(sorted(contents), GO, root, contents.__getitem__)
 
@@ -158,7 +156,6 @@ def test_a_joining_file_above_the_root_counts() -> None:
 
 
 def test_the_files_above_a_root_are_found(tmp_path: Path) -> None:
-    assert GO
     root = tmp_path / "one" / "two"
     root.mkdir(parents=True)
     for name in ("go.mod", "one/go.work", "one/two/go.mod", "one/other.mod"):

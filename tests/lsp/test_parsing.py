@@ -8,8 +8,8 @@ import pytest
 
 from asking import skip_without
 from fakes.bounded import bounded
-from lsp_mcp.adapters import load_adapter
 from lsp_mcp.errors import MissingProgramError
+from lsp_mcp.servers.gopls.rules import CHANGES
 from lsp_mcp.servers.gopls.syntax_check import syntax_errors
 
 skip_without("gopls")
@@ -21,7 +21,7 @@ ERROR = "expected operand, found '}'"
 
 @bounded
 async def test_the_first_error_of_each_text_is_found(tmp_path: Path) -> None:
-    command = load_adapter("gopls").diagnostics.syntax_command
+    command = CHANGES.syntax_command
     whole, broken, empty, late = (tmp_path / name for name in ("whole.go", "broken: 1:2: x.go", "empty.go", "late.go"))
     whole.write_text(BROKEN)  # what is on disk does not count
     texts = {whole: WHOLE, broken: BROKEN, empty: "", late: "package a\n\nfunc F() {\n"}

@@ -9,17 +9,15 @@ from typing import Any
 import pytest
 
 from fakes.bounded import bounded
-from lsp_mcp.adapters import load_adapter
 from lsp_mcp.servers.gopls.private_join import PrivateJoin
 from lsp_mcp.servers.gopls.projects import ProjectMap, map_projects
+from lsp_mcp.servers.gopls.rules import MODULES as RULES
 
-RULES = load_adapter("gopls").projects
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
 
 
 def modules(root: Path, **go_mods: str) -> ProjectMap:
     """Modules `example.com/NAME` in folders NAME of `root`, each with these lines more in its go.mod."""
-    assert RULES
     for name, lines in go_mods.items():
         (root / name).mkdir(parents=True, exist_ok=True)
         (root / name / "go.mod").write_text(f"module example.com/{name}\n\ngo 1.23\n{lines}")
@@ -28,7 +26,6 @@ def modules(root: Path, **go_mods: str) -> ProjectMap:
 
 
 def joining(root: Path, *, allowed: bool = True, **environment: str) -> PrivateJoin:
-    assert RULES
     assert RULES.join
     return PrivateJoin(RULES.join, RULES.marker, root, environment, allowed=allowed)
 

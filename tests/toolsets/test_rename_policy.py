@@ -8,12 +8,14 @@ import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from fakes.bounded import bounded
 from fakes.workspace import FakeWorkspace
 from lsp_mcp.errors import EditError, RefusedError
+from lsp_mcp.servers import registry
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.renames import RenameTools
@@ -64,7 +66,9 @@ async def renaming(
     elsewhere = {"uri": (fake.root / "elsewhere.txt").as_uri(), "range": text_edit(fake.root)["edits"][0]["range"]}
     renames = {"textDocument/rename": [["answer", edit]], "textDocument/definition": [["answer", [elsewhere]]]}
     fake.script({"rules": renames | (rules or {}), "capabilities": {"renameProvider": True}})
-    sessions = Sessions(Workspace(fake.root), [fake.adapter(adapter)], {}, **settings)
+    plugin = fake.plugin(adapter)
+    with patch.dict(registry._PLUGINS, {"fake": lambda: lambda _: plugin}):
+        sessions = Sessions(Workspace(fake.root), [plugin.adapter], {}, **settings)
     tools = {tool.name: tool for tool in tools_of(RenameTools(ToolContext(sessions)))}
 
     async def rename(**arguments: Any) -> Json:

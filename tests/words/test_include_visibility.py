@@ -10,6 +10,7 @@ from lsp_mcp.adapters import load_adapter
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.servers.clangd.compilation.files import BuildFiles
 from lsp_mcp.servers.clangd.compilation.includes import Includes
+from lsp_mcp.servers.clangd.rules import COMPILATION
 from lsp_mcp.text import Text
 from lsp_mcp.words.lexing import occurrences
 from lsp_mcp.words.visibility import Role, Symbol, only_uses
@@ -27,14 +28,13 @@ def seen(root: Path, files: Mapping[str, str], symbol: Symbol | tuple[str, str, 
         name, declared, role, owner = symbol
         symbol = Symbol(name, (root / declared,), role, owner)
     wanted = symbol
-    assert CLANGD.compilation
-    includes = Includes(CLANGD.compilation.include_pattern)
+    includes = Includes(COMPILATION.include_pattern)
 
     async def ask() -> set[str]:
         hub = FeedHub(root, [])
         await hub.start()
         feed = hub.feed()
-        build = BuildFiles(CLANGD, feed, includes)
+        build = BuildFiles(CLANGD, COMPILATION, feed, includes)
         words = WorkspaceWords(CLANGD, root, feed.paths, includes=build)
         having = (await words.files_with(wanted.name)).files
         found = await words.that_can_see(having, wanted)

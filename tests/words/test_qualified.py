@@ -3,6 +3,7 @@
 import pytest
 
 from lsp_mcp.adapters import load_adapter
+from lsp_mcp.servers.gopls.traits import VISIBILITY
 from lsp_mcp.text import Text
 from lsp_mcp.words.lexing import occurrences
 from lsp_mcp.words.qualified import qualified
@@ -13,9 +14,8 @@ GO = load_adapter("gopls")
 def path_of(code: str) -> str | None:
     """By which import the only Errorf of `code` is a package's; only paths without a dot are libraries."""
     language, text = GO.languages[0], Text("package p\n\n" + code)
-    assert GO.visibility
     spans = occurrences(text, "Errorf", language)
-    found = qualified(text, spans, GO.visibility, language, lambda path: "." not in path)
+    found = qualified(text, spans, VISIBILITY, language, lambda path: "." not in path)
     (span,) = spans
     return found.get(span)
 

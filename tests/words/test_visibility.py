@@ -8,12 +8,14 @@ import pytest
 
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.servers.gopls.projects import map_projects
+from lsp_mcp.servers.gopls.rules import MODULES
+from lsp_mcp.servers.gopls.traits import VISIBILITY
 from lsp_mcp.words.packages import Importing, Packages
 from lsp_mcp.words.visibility import Role, Symbol, seeing
 
 GO = load_adapter("gopls")
 LEXING = GO.languages[0].lexing
-assert GO.visibility and GO.projects and LEXING
+assert LEXING
 
 
 def seen(
@@ -23,17 +25,17 @@ def seen(
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content, "utf-8")
-    assert GO.visibility and GO.projects and LEXING
-    importing = Importing(GO.visibility, LEXING)
+    assert LEXING
+    importing = Importing(VISIBILITY, LEXING)
     sources = {str(folder / path): importing.of(text.encode()) for path, text in files.items() if path.endswith(".go")}
     markers = [folder / path for path in files if path.rpartition("/")[2] in ("go.mod", "go.work")]
-    projects = map_projects(markers, GO.projects, folder, lambda path: path.read_text("utf-8"))
+    projects = map_projects(markers, MODULES, folder, lambda path: path.read_text("utf-8"))
     libraries = [str(library)] if library else []
     packages = Packages(
-        GO.visibility, importing, sources.items(), projects.names(), libraries, GO.extensions, ["vendor"], {}
+        VISIBILITY, importing, sources.items(), projects.names(), libraries, GO.extensions, ["vendor"], {}
     )
     symbol = Symbol(name, (folder / declared,), role)
-    found = seeing(list(map(Path, sources)), symbol, GO.visibility, packages, lambda path: sources[path])
+    found = seeing(list(map(Path, sources)), symbol, VISIBILITY, packages, lambda path: sources[path])
     return {path.relative_to(folder).as_posix() for path in found}
 
 
@@ -108,8 +110,8 @@ def test_imports_are_read_however_they_are_written(tmp_path: Path, imports: str)
     ['/* import "a.b/c"', 'var s = `\nimport "a.b/c"\n`', 'import ( // "a.b/c"\n/* "a.b/c" */)', 'important("a.b/c")'],
 )
 def test_what_comments_and_strings_say_is_not_an_import(text: str) -> None:
-    assert GO.visibility and LEXING
-    assert Importing(GO.visibility, LEXING).of(f'package x\nimport "fmt"\n{text}'.encode()) == ("fmt",)
+    assert LEXING
+    assert Importing(VISIBILITY, LEXING).of(f'package x\nimport "fmt"\n{text}'.encode()) == ("fmt",)
 
 
 def test_modules_are_found_by_the_names_that_others_have_for_them(tmp_path: Path) -> None:
@@ -166,8 +168,7 @@ def test_of_a_symbol_outside_of_the_workspace_nothing_is_known(tmp_path: Path) -
 
 
 def test_patterns_of_names_leave_capitals_of_any_script_alone() -> None:
-    assert GO.visibility
-    assert [bool(re.search(GO.visibility.private_names, name)) for name in ("own", "_x", "New", "Ünï", "日本")] == [
+    assert [bool(re.search(VISIBILITY.private_names, name)) for name in ("own", "_x", "New", "Ünï", "日本")] == [
         True,
         True,
         False,

@@ -18,6 +18,7 @@ from lsp_mcp.adapters import load_adapter
 from lsp_mcp.cache_folders import checkout_folder
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.servers.gopls.traits import VISIBILITY
 from lsp_mcp.text import Text
 from lsp_mcp.words import kept_index
 from lsp_mcp.words.index import WordIndex, words_in
@@ -32,7 +33,9 @@ class Kept:
         self.root = root
         self.buffers: dict[Path, Text] = {}
         self._feed = hub.feed()
-        self.words = WorkspaceWords(load_adapter("gopls"), root, self._feed.paths, lambda: self.buffers)
+        self.words = WorkspaceWords(
+            load_adapter("gopls"), root, self._feed.paths, lambda: self.buffers, visibility=VISIBILITY
+        )
 
     async def having(self, word: str) -> list[str]:
         changes = self._feed.changes()

@@ -28,7 +28,7 @@ from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.nvim.connections import HOW_TO_START
 from lsp_mcp.programs import version_words
 from lsp_mcp.prose import count
-from lsp_mcp.servers.clangd.compilation.database import find_database, read_database
+from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
 from lsp_mcp.sessions.languages import Share, shares
 
@@ -110,20 +110,17 @@ async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) 
 
 def _database(flags: ServerFlags, adapter: Adapter, root: Check) -> list[Check]:
     """The compilation database that the server would use, if it needs one."""
-    rules = adapter.compilation
-    if rules is None or root.state != "ok":
+    if root.state != "ok":
         return []
+    plugin = plugin_of(adapter)
     try:
-        file = flags.database() or find_database(Path(root.path), rules)
+        needed = plugin.setup(Path(root.path), flags.database() if plugin.compiles_files else None)
     except ConfigError as error:
-        return [Check(rules.database, "missing", True, note=str(error))]
-    if file is None:
-        note = f"{adapter.name} only knows files that a question names, and guesses their compile flags"
-        return [Check(rules.database, "missing", False, note=note, get=rules.how_to_get, advised=True)]
-    problem = read_database(file, Path(root.path)).problem if file.name == rules.database else ""
-    if problem:
-        return [Check(rules.database, "unusable", False, "", str(file), problem, rules.how_to_get, advised=True)]
-    return [Check(file.name, "ok", False, path=str(file))]
+        return [Check("compilation database", "missing", True, note=str(error))]
+    if needed is None:
+        return []
+    is_ok = needed.state == "ok"
+    return [Check(needed.name, needed.state, False, "", needed.path, needed.note, needed.get, advised=not is_ok)]
 
 
 def _cache(root: Check) -> list[Check]:

@@ -14,11 +14,11 @@ from typing import Any
 from msgspec import Struct
 
 from lsp_mcp import budget
-from lsp_mcp.adapters import WordCheck
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, PointError, RefusedError
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import locations
+from lsp_mcp.servers.traits import WordCheck
 from lsp_mcp.text import Point, Text
 from lsp_mcp.uris import uri_path
 
@@ -109,7 +109,7 @@ class Definitions:
 
         Only `when` that is so; otherwise notes that something is left. Raises the errors of `of`.
         """
-        by_folder = self._backend.adapter.word_check.by_folder
+        by_folder = self._backend.plugin.word_check.by_folder
         groups: dict[Path, list[Site]] = {}
         for place in places:
             site = place.path, place.span.start
@@ -144,7 +144,7 @@ class Definitions:
     async def _ask(self, site: Site) -> Meaning:
         path, point = site
         try:
-            if (self._backend.adapter.word_check.by_folder and self._is_open_beside(path)) and (
+            if (self._backend.plugin.word_check.by_folder and self._is_open_beside(path)) and (
                 found := await self._request(path, await self._backend.text(path), point)
             ):
                 return found
@@ -159,7 +159,7 @@ class Definitions:
         return other is not None and self._backend.version(other) is not None
 
     async def _request(self, path: Path, text: Text, point: Point) -> Meaning:
-        rules = self._backend.adapter.word_check
+        rules = self._backend.plugin.word_check
         params = position_params(path, text, point, self._backend.encoding)
         try:
             result = await self._backend.request(self._other_request or rules.request, params)
@@ -180,7 +180,7 @@ class Definitions:
     async def _name_at(self, site: Site) -> str:
         """The name that the text has at `site`, if that is needed; a file's own name at its beginning."""
         path, point = site
-        if not self._backend.adapter.word_check.named_by_text or not (text := await self._text(path)):
+        if not self._backend.plugin.word_check.named_by_text or not (text := await self._text(path)):
             return ""
         if point == Point(1, 1):
             return f"{path.parent.name} {path.stem}"
@@ -188,7 +188,7 @@ class Definitions:
         return text.slice(identifier) if identifier else ""
 
     async def _symbol(self, element: Any, aliased: frozenset[str]) -> Symbol:
-        rules = self._backend.adapter.word_check
+        rules = self._backend.plugin.word_check
         there = [element[field] for field in rules.location_fields if element.get(field)]
         name = str(element.get(rules.name_field) or "")
         sites = frozenset([await self.site(one) for one in there])

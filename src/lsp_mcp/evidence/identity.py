@@ -125,7 +125,7 @@ async def _spells(backend: Backend, site: Site, name: str) -> bool:
 async def is_parameter(backend: Backend, site: Site) -> bool:
     """Whether a parameter of a template is declared at `site`."""
     path, point = site
-    pattern, text = backend.adapter.word_check.parameter_pattern, await text_or_none(backend, path)
+    pattern, text = backend.plugin.word_check.parameter_pattern, await text_or_none(backend, path)
     if not (pattern and text):
         return False
     start = text.point_offset(point)
@@ -134,7 +134,7 @@ async def is_parameter(backend: Backend, site: Site) -> bool:
 
 async def _is_own_parameter(backend: Backend, path: Path, point: Point, declared: Outlined) -> bool:
     """Whether a type parameter of `declared`, whose name comes first, is declared at `point`."""
-    pattern, text = backend.adapter.word_check.own_parameter_pattern, await text_or_none(backend, path)
+    pattern, text = backend.plugin.word_check.own_parameter_pattern, await text_or_none(backend, path)
     end = declared.place.span.end
     return bool(pattern and text and end < point and re.fullmatch(pattern, text.slice(Span(end, point))))
 

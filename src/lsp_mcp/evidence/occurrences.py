@@ -72,16 +72,11 @@ async def seeing(
     if local and all(file == local[0] and local[1].start <= at < local[1].end for file, at in claim.sites):
         return [path for path in left if path == local[0]], local
     visible = await backend.words.that_can_see(left, symbol.seen_as)
-    projects = backend.adapter.projects
 
     def counted() -> list[Path]:
         seen = [path for path in left if path in visible]
-        if not projects:
-            return seen
         # The same for all files of a folder, except for the file names.
-        ignored = {
-            folder for folder in {path.parent for path in seen} if projects.ignores(folder / "file", backend.root)
-        }
+        ignored = {folder for folder in {path.parent for path in seen} if backend.plugin.ignores(folder, backend.root)}
         return [path for path in seen if path.parent not in ignored]
 
     return await in_thread_if_many(counted, left), None
@@ -149,7 +144,7 @@ class _Rest(Struct, frozen=True):
 
 
 async def _rest_of_name(backend: Backend, claim: Claim) -> _Rest:
-    pattern = backend.adapter.word_check.longer_names.get(claim.name)
+    pattern = backend.plugin.word_check.longer_names.get(claim.name)
     text = await text_or_none(backend, claim.at[0]) if pattern else None
     if not (pattern and text):
         return _Rest()
@@ -177,7 +172,7 @@ async def that_may_declare(
         UnavailableError: see `Backend.gaps`.
     """
     word, rest = re.findall(r"\w+", name)[-1], _Rest()
-    for longer, pattern in backend.adapter.word_check.longer_names.items():
+    for longer, pattern in backend.plugin.word_check.longer_names.items():
         if found := re.search(rf"\b{longer}\b", name):
             word, rest = longer, _rest(pattern, name, found.end())
     use = Use(word)
@@ -223,7 +218,7 @@ def _counted(
 
 def _is_elsewhere(backend: Backend, place: Place, owner: str) -> bool:
     """Whether a word is that of a local of a function, or of a member of a class that is surely not called `owner`."""
-    if not backend.adapter.word_check.member_pattern:
+    if not backend.plugin.word_check.member_pattern:
         return False
     declared = declared_around(place.text, place.span, backend.adapter.language_of(place.path))
     return declared is not None and (not declared.owner or owner.lower() not in declared.owner.lower())

@@ -14,12 +14,12 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import WordCheck
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Definitions, Site, Symbol, misread
 from lsp_mcp.evidence.identity import Identity, is_parameter, sites_of
 from lsp_mcp.requests.containers import Containers, function_around
 from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.servers.traits import WordCheck
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import macro_at
 from lsp_mcp.words.scopes import declared_around
@@ -51,7 +51,7 @@ async def explained_by_function(
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    rules = backend.adapter.word_check
+    rules = backend.plugin.word_check
     if not (places and rules.member_pattern):
         return ByFunction(unknown=tuple(places))
     containers = Containers(backend)
@@ -84,7 +84,7 @@ async def explained_by_function(
 
 def is_dependent(backend: Backend, place: Place) -> bool:
     """Whether the word is a member of a template's parameter, about which the server knows nothing."""
-    rules = backend.adapter.word_check
+    rules = backend.plugin.word_check
     content, start = place.text.content, place.text.point_offset(place.span.start)
     found = rules.dependent_pattern and re.search(rules.dependent_pattern, content[max(0, start - _BEFORE) : start])
     if not found or not re.search(rules.type_parameter_pattern.format(name=found["parameter"]), content):
@@ -136,7 +136,7 @@ async def _lacks_its_kind(backend: Backend, place: Place, spelling: _Spelling, s
     for path, point in symbol.sites:
         text = await text_or_none(backend, path)
         span = text.identifier_at(point) if text else None
-        if text and span and kind_before(text, span, backend.adapter.word_check):
+        if text and span and kind_before(text, span, backend.plugin.word_check):
             return True
     return False
 
@@ -166,7 +166,7 @@ async def _beside(
     around = await function_around(containers, place) or local
     if around is None or spelling.operand is None:
         return set()
-    rules, path, text = backend.adapter.word_check, place.path, place.text
+    rules, path, text = backend.plugin.word_check, place.path, place.text
     known: set[bool] = set()
     requests = 0
     for span in backend.words.occurrences(path, text, symbol.name):

@@ -67,7 +67,7 @@ class Judge:
                 or not sites_of(meaning).isdisjoint(claim.family)
             ):
                 missing.append(place)
-            elif misread(meaning, claim.name, self._backend.adapter.word_check):
+            elif misread(meaning, claim.name, self._backend.plugin.word_check):
                 unknown.append(place)
             elif all(path == place.path for path, _ in sites_of(meaning)) and await self._backend.part_of(place.path):
                 # The server has read a part of other code by itself, where a use may look like a declaration.
@@ -145,8 +145,7 @@ class Judge:
 
     async def _left_out(self, claim: Claim) -> frozenset[Path]:
         """The files with the name that the server loads for another build than its own."""
-        projects = self._backend.adapter.projects
-        if not (projects and projects.left_out_refusal):
+        if not self._backend.plugin.left_out_refusal:
             return frozenset()
         return frozenset(await self._backend.left_out(claim.at[0], Use(claim.name)))
 
@@ -172,7 +171,7 @@ class Judge:
 
     async def _is_grouped(self, declared: Iterable[Site]) -> bool:
         """Whether one of `declared`, which the answer contains, is the declaration of the server's meaning."""
-        if self._backend.adapter.word_check.grouped:
+        if self._backend.plugin.word_check.grouped:
             for one in declared:
                 if sites_of(await self._definitions.of(one)) == {one}:
                     return True
@@ -184,7 +183,7 @@ class Judge:
         clangd 22 does that for base classes. After a keyword (`struct S`), the word is not an alias.
         """
         is_aliased = all(one.id in symbol.aliased for one in meaning)
-        return is_aliased and not kind_before(place.text, place.span, self._backend.adapter.word_check)
+        return is_aliased and not kind_before(place.text, place.span, self._backend.plugin.word_check)
 
 
 def _site(place: Place) -> Site:

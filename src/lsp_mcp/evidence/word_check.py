@@ -127,7 +127,7 @@ class WordCheck:
             RefusedError: the server takes it for a symbol of another name.
             UnavailableError: see `Backend.request`.
         """
-        rules = self._backend.adapter.word_check
+        rules = self._backend.plugin.word_check
         is_word = bool(rules.name_field or rules.named_by_text) and name.isidentifier()
         if is_word and (other := misread(await self.definitions.of(at), name, rules)):
             raise RefusedError(f"it takes that place for {other}; ask at another use of {name}")
@@ -156,7 +156,7 @@ class WordCheck:
             return Checked(gaps=(*await self._gaps(claim, ()), *gaps))
         doubts = hiding(await self._gaps(claim, search.files))
         doubted = await in_thread_if_many(partial(covered, doubts, search.files), search.files)
-        is_exact = backend.adapter.word_check.exact and not thorough
+        is_exact = backend.plugin.word_check.exact and not thorough
         most = None if thorough else _MOST_OF_EXACT if is_exact else _MOST_ASKED
         found, unread = await self._found(claim, search, doubted, most)
         found, dependent, are_others = await self._left(symbol, found, doubted, thorough=thorough)

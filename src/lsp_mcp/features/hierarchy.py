@@ -324,7 +324,7 @@ class _Walk(Struct, dict=True):
         return Node(
             Symbol(
                 self._name(item, place),
-                kind_name(item["kind"], self.backend.adapter),
+                kind_name(item["kind"], self.backend.plugin),
                 place,
                 str(item.get("detail") or ""),
             ),
@@ -335,7 +335,7 @@ class _Walk(Struct, dict=True):
 
     def key(self, item: Json) -> object:
         """The identity of a symbol: the server's own id if it has one, which is the same everywhere."""
-        if (known := symbol_id(self.backend.adapter.hierarchy, item)) is not None:
+        if (known := symbol_id(self.backend.plugin.hierarchy, item)) is not None:
             return known
         if data := item.get("data"):
             return json.dumps(data, sort_keys=True)
@@ -352,15 +352,15 @@ class _Walk(Struct, dict=True):
 
     @property
     def _goes_by_mtime(self) -> bool:
-        return self.backend.adapter.changes.goes_by_mtime
+        return self.backend.plugin.goes_by_mtime
 
     def _name(self, item: Json, place: Place) -> str:
         """Its full name, which some servers give as a detail."""
-        adapter, name, detail = self.backend.adapter, str(item["name"]), item.get("detail")
-        separator = adapter.symbols.scope_separator
+        plugin, name, detail = self.backend.plugin, str(item["name"]), item.get("detail")
+        separator = plugin.symbols.scope_separator
         if separator and f"{detail}".endswith(f"{separator}{name}"):
             return str(detail)
-        is_in_text = kind_name(item["kind"], adapter) in adapter.symbols.names_in_text
+        is_in_text = kind_name(item["kind"], plugin) in plugin.symbols.names_in_text
         return place.text.slice(place.span) if is_in_text else name
 
     async def _really_there(self, callee: Json, sites: list[Place]) -> list[Place]:

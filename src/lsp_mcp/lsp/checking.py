@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Checked, Json
 from lsp_mcp.errors import LspMcpError, SilentError
 from lsp_mcp.gaps import Gap
@@ -21,6 +20,7 @@ from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.reading import read_told
 from lsp_mcp.lsp.reloading.reloading import Looked
 from lsp_mcp.prose import first_few
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.uris import path_uri
 from lsp_mcp.waiting import phase, within
@@ -36,25 +36,24 @@ class Checking:
 
     def __init__(
         self,
-        adapter: Adapter,
+        plugin: Plugin,
         documents: Documents,
         lifetime: Lifetime,
         freshness: Freshness,
         *,
         samples: Callable[[], Collection[Path]],
         coverage: Coverage,
-        compiles_files: bool,
         display_path: Callable[[Path], str],
         timeout: float,
     ) -> None:
-        self._adapter = adapter
-        self._rules = adapter.diagnostics
+        self._adapter = plugin.adapter
+        self._rules = plugin.diagnostics
         self._documents = documents
         self._lifetime = lifetime
         self._freshness = freshness
         self._samples = samples
         self._coverage = coverage
-        self._compiles_files = compiles_files
+        self._compiles_files = plugin.compiles_files
         self._display_path = display_path
         self.timeout = timeout  # seconds for one answer
         self._asking = asyncio.Lock()

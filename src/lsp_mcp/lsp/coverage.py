@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -47,6 +47,16 @@ class Miss(Struct, frozen=True):
 
     span: Span
     message: str
+
+
+class Setup(Struct, frozen=True):
+    """Something in a workspace that the server needs, or works better with."""
+
+    name: str
+    state: Literal["ok", "missing", "unusable"]
+    path: str = ""
+    note: str = ""
+    get: str = ""  # how to get it, for people
 
 
 class Coverage:
@@ -163,3 +173,7 @@ class SessionPlugin(Plugin):
     def reloading(self, coverage: Coverage, parts: Parts) -> Reloading:
         """Serves the freshness of every answer: how the server, with its `coverage`, is made to read what changed."""
         return PlainReloading(self.adapter, parts.workspace, parts.documents, parts.lifetime, parts.timeout)
+
+    def setup(self, root: Path, database: Path | None) -> Setup | None:
+        """Serves `doctor`: what the server needs in the workspace `root`; `database` is the one that the user named."""
+        return None

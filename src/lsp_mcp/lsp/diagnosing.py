@@ -8,13 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.lsp.freshness import Freshness
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.reading import read_again, read_told
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.uris import path_uri
 from lsp_mcp.waiting import within
 
@@ -30,9 +30,10 @@ class Diagnosing:
     """
 
     def __init__(
-        self, adapter: Adapter, documents: Documents, lifetime: Lifetime, freshness: Freshness, timeout: float
+        self, plugin: Plugin, documents: Documents, lifetime: Lifetime, freshness: Freshness, timeout: float
     ) -> None:
-        self._adapter = adapter
+        self._plugin = plugin
+        self._adapter = plugin.adapter
         self._documents = documents
         self._lifetime = lifetime
         self._freshness = freshness
@@ -79,7 +80,7 @@ class Diagnosing:
         Raises:
             SilentError, RefusedError, UnavailableError: see `Connection.request`.
         """
-        rules, generation = self._adapter.diagnostics, self._freshness.generation
+        rules, generation = self._plugin.diagnostics, self._freshness.generation
         if not rules.command or self._requested.get(path) == generation:
             return
         params = {"command": rules.command, "arguments": [{rules.command_field: [path_uri(path)]}]}

@@ -91,7 +91,7 @@ class Session:
         )
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
         opening = None if host else self._coverage.opening
-        self._documents = Documents(adapter, self._files, self._notify, held, opening)
+        self._documents = Documents(plugin, self._files, self._notify, held, opening)
         self.words = WorkspaceWords(
             adapter,
             workspace.root,
@@ -99,10 +99,11 @@ class Session:
             held.texts if held else dict,
             self._coverage.surroundings,
             self._coverage.includes,
+            self.plugin.visibility,
         )
         self._hosted = (
             HostLauncher(
-                adapter, workspace.root, host, self._sample, self._documents, options.request_timeout, self._free
+                plugin, workspace.root, host, self._sample, self._documents, options.request_timeout, self._free
             )
             if host
             else None
@@ -111,7 +112,7 @@ class Session:
             adapter.name,
             self._hosted
             or ProcessLauncher(
-                adapter,
+                plugin,
                 workspace.root,
                 self._command,
                 options.env,
@@ -142,15 +143,14 @@ class Session:
             readiness=self._readiness,
             reloading=self._reloading,
         )
-        self._diagnosing = Diagnosing(adapter, self._documents, self._lifetime, self._freshness, timeout)
+        self._diagnosing = Diagnosing(plugin, self._documents, self._lifetime, self._freshness, timeout)
         self._checking = Checking(
-            adapter,
+            plugin,
             self._documents,
             self._lifetime,
             self._freshness,
             samples=self._samples,
             coverage=self._coverage,
-            compiles_files=self.plugin.compiles_files,
             display_path=workspace.display_path,
             timeout=timeout,
         )
@@ -365,7 +365,7 @@ class Session:
             return self._checking.trial()
         options = self._options
         launcher = ProcessLauncher(
-            self.adapter, self.root, lambda: [*self._command(), *more], options.env, options.request_timeout, self._free
+            self.plugin, self.root, lambda: [*self._command(), *more], options.env, options.request_timeout, self._free
         )
         return trial_server(launcher, self.plugin, self._files, self._coverage.dependents, options.request_timeout)
 
@@ -423,7 +423,7 @@ class Session:
 
     async def _load_failure(self) -> list[Gap]:
         """The gap if the server itself could load nothing, although its projects can be read."""
-        pattern = self.adapter.ready.failure_pattern
+        pattern = self.plugin.reports.failure_pattern
         if not (pattern and self._connection and (said := await self._diagnosing.said(pattern))):
             return []
         reason = " ".join(said["reason"].split())[:_REASON]
@@ -515,7 +515,7 @@ class Session:
         diagnostics = connection.notifications.diagnostics
         diagnostics.serial, diagnostics.on_published = self._documents.serial, self._documents.published
         diagnostics.on_outdated = self._documents.read_again
-        if self.adapter.pulls_diagnostics:
+        if self.plugin.pulls_diagnostics:
             diagnostics.pull = pulling(connection, self.request_timeout)
         if isinstance(connection, HostedConnection):
             connection.listen()

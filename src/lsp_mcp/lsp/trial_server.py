@@ -154,7 +154,7 @@ class TrialServer:
             return
         text, version = self._open[path][0], next(self._versions)
         self._open[path] = text, version
-        fields = self._adapter.documents.reread_fields
+        fields = self._plugin.documents.reread_fields
         identifier = {"uri": path_uri(path), "version": version}
         change = {"textDocument": identifier, "contentChanges": [{"text": text.content}], **fields}
         self._connection.notify("textDocument/didChange", change)

@@ -11,11 +11,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import DiedError
 from lsp_mcp.nvim.lua_module import LuaModule
 from lsp_mcp.nvim.paths import buffer_path
 from lsp_mcp.nvim.replies import Replies
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.uris import path_uri
 
 _MOST_STDERR = 1_000  # lines of servers' stderr that are remembered
@@ -82,7 +82,7 @@ class LanguageClients:
     async def follow(
         self,
         client: NvimClient,
-        adapter: Adapter,
+        plugin: Plugin,
         on_notification: Callable[[str, Any], None],
         on_stderr_line: Callable[[str], None],
         on_death: Callable[[bool], None],
@@ -92,12 +92,12 @@ class LanguageClients:
         self._followed[client.id] = _Followed(on_notification, on_stderr_line, on_death, program, set())
         for line in self._stderr.get(program, ()):
             on_stderr_line(line)
-        inactive = adapter.inactive_regions
+        inactive = plugin.inactive_regions
         extension = {
             "methods": [inactive.method] if inactive.method else [],
             "capability": list(inactive.capability),
-            "reread_fields": adapter.documents.reread_fields,
-            "change_fields": adapter.documents.change_fields,
+            "reread_fields": plugin.documents.reread_fields,
+            "change_fields": plugin.documents.change_fields,
         }
         entry = await self._lua.call("follow", client.id, extension)
         return _client(entry) if entry else None

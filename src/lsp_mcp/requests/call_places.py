@@ -36,7 +36,7 @@ async def really_calling(backend: Backend, calls: list[Json]) -> list[Json]:
     """The incoming `calls` without scopes, such as namespaces, that only name the callee."""
     found = []
     for call in calls:
-        if kind_name(call["from"]["kind"], backend.adapter) not in SCOPES or not call.get("fromRanges"):
+        if kind_name(call["from"]["kind"], backend.plugin) not in SCOPES or not call.get("fromRanges"):
             found.append(call)
         elif text := await text_or_none(backend, path := uri_path(call["from"]["uri"])):
             places = [(one, Place(path, text.range_span(one, backend.encoding), text)) for one in call["fromRanges"]]
@@ -52,7 +52,7 @@ async def with_places(backend: Backend, callee: Json, calls: list[Json]) -> list
     Raises the errors of `Backend.request`.
     """
     lost = [call for call in calls if not call.get("fromRanges")]
-    separator = backend.adapter.symbols.scope_separator
+    separator = backend.plugin.symbols.scope_separator
     if not lost or not separator:
         return calls
     await backend.open(uri_path(callee["uri"]))

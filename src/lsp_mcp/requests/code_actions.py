@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import BuiltAction
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.servers.traits import BuiltAction
 from lsp_mcp.text import Span, Text
 from lsp_mcp.uris import path_uri
 
@@ -60,8 +60,8 @@ async def code_actions(
     params = {"textDocument": {"uri": uri}, "range": range_, "context": context}
     found = [_action(raw) for raw in await backend.request("textDocument/codeAction", params) or []]
     offered = [one for one in found if _is_wanted(backend, one, only)]
-    rules, line = backend.adapter.actions, text.line(span.start.line)
-    for built in rules.built if not only else ():
+    line = text.line(span.start.line)
+    for built in backend.plugin.refactorings.built if not only else ():
         titles = [one for one in offered if one.kind == built.kind]
         offered = [one for one in offered if one not in titles]
         if titles or (built.needs and re.search(built.needs, line)):

@@ -67,7 +67,7 @@ async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    if not backend.adapter.documents.outlines_closed:
+    if not backend.plugin.documents.outlines_closed:
         return list(places)
     containers = Containers(backend)
     return [await containers.enclosed(place) for place in places]
@@ -146,22 +146,22 @@ class Containers:
             return self._files[path]
 
     async def _text(self, path: Path) -> Text:
-        if self._backend.adapter.documents.outlines_closed:
+        if self._backend.plugin.documents.outlines_closed:
             return await self._backend.text(path)
         return await self._backend.open(path)
 
     def _read(self, item: Json, path: Path, text: Text, scope: str, owner: str) -> Iterator[Container]:
-        adapter, encoding = self._backend.adapter, self._backend.encoding
-        kind, own = kind_name(item["kind"], adapter), str(item["name"])
+        plugin, encoding = self._backend.plugin, self._backend.encoding
+        kind, own = kind_name(item["kind"], plugin), str(item["name"])
         extent = text.range_span(item.get("range") or item["location"]["range"], encoding)
-        member = re.match(adapter.symbols.member_pattern, own) if adapter.symbols.member_pattern else None
-        separator = adapter.symbols.scope_separator or "."
+        member = re.match(plugin.symbols.member_pattern, own) if plugin.symbols.member_pattern else None
+        separator = plugin.symbols.scope_separator or "."
         if "location" in item:  # of a flat outline
             scope = str(item.get("containerName") or "")
         name = f"{scope}{separator}{own}" if scope else own
         place = Place(path, own_span(item, own, text, encoding), text)
         yield Container(name, kind, place, extent, member["owner"] if member else owner)
-        is_scope = kind in TYPES or (kind in SCOPES and adapter.symbols.scope_separator)
+        is_scope = kind in TYPES or (kind in SCOPES and plugin.symbols.scope_separator)
         inner = name if is_scope else scope if kind == "macro" else ""
         for child in item.get("children") or ():
             yield from self._read(child, path, text, inner, inner if kind in TYPES else owner)

@@ -38,7 +38,7 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
     symbols = tuple(_symbol(item, path, text, backend) for item in result or [])
     if any("location" in item for item in result or []):
         symbols = _nested(symbols)
-    symbols = _in_order(_with_members(symbols, backend.adapter.symbols.member_pattern))
+    symbols = _in_order(_with_members(symbols, backend.plugin.symbols.member_pattern))
     # There may be thousands of files that nobody works on.
     if opened and stamp == outline_stamp(backend, text) and backend.state() == "running":
         kept.put(path, stamp, symbols, 1 + sum(symbol.count() for symbol in symbols))
@@ -47,7 +47,7 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
 
 def outline_stamp(backend: Backend, text: Text) -> tuple[str, int]:
     """The state an outline depends on: the text, or all files if the server reads more than that."""
-    return text.content, 0 if backend.adapter.documents.outlines_closed else backend.generation
+    return text.content, 0 if backend.plugin.documents.outlines_closed else backend.generation
 
 
 async def with_hovers(backend: Backend, symbols: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
@@ -85,7 +85,7 @@ def name_span(text: Text, span: Span, name: str) -> Span:
 
 def _symbol(item: Json, path: Path, text: Text, backend: Backend) -> Symbol:
     """A `DocumentSymbol`, or a `SymbolInformation` from a server without hierarchy."""
-    name, kind = str(item["name"]), kind_name(item["kind"], backend.adapter)
+    name, kind = str(item["name"]), kind_name(item["kind"], backend.plugin)
     place = Place(path, own_span(item, name, text, backend.encoding), text, str(item.get("containerName") or ""))
     children: Any = item.get("children") or ()
     return Symbol(

@@ -35,7 +35,7 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    pattern = backend.adapter.symbols.generic_pattern
+    pattern = backend.plugin.symbols.generic_pattern
     member = await _member(backend, path, point, pattern) if pattern else None
     if member is None:
         return MoreUses()
@@ -92,7 +92,7 @@ async def _member(backend: Backend, path: Path, point: Point, pattern: str) -> S
 
 
 def _is_of_generic(backend: Backend, symbol: Symbol, owners: tuple[Symbol, ...], pattern: str) -> bool:
-    member = re.match(backend.adapter.symbols.member_pattern or "(?!)", symbol.name)
+    member = re.match(backend.plugin.symbols.member_pattern or "(?!)", symbol.name)
     if member and re.search(pattern, symbol.name[: member.start("member")]):
         return True
     places = [owner.place for owner in owners]

@@ -63,8 +63,7 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
         UnavailableError: see `Backend.request`.
     """
     other = OtherBuilds()
-    projects = backend.adapter.projects
-    if projects is None or not projects.left_out_refusal:
+    if not backend.plugin.left_out_refusal:
         return other
     text = await backend.open(path)
     if not (identifier := text.identifier_at(point)):
@@ -76,7 +75,7 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
     kept, stamp = _FOUND.of(backend), (backend.generation, frozenset(known))
     if (remembered := kept.get((path, point), stamp)) is not None:
         return remembered
-    search = _Search(backend, other, known, projects.left_out_refusal, set(having))
+    search = _Search(backend, other, known, backend.plugin.left_out_refusal, set(having))
     try:
         async with asyncio.timeout(budget.present().part()):
             if use := await outside_use(backend, path, point, name):
@@ -199,7 +198,7 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
     if any("kind" in change for change in edit.get("documentChanges") or []):
         return OtherBuilds()  # files are moved: excluded files stay a gap
     other = await uses_in_other_builds(backend, path, point, list(edited(edit)))
-    embedded = backend.adapter.rename.embedded_refusal
+    embedded = backend.plugin.renaming.embedded_refusal
     for position in other.positions:
         try:
             more = await backend.request("textDocument/rename", {**position, "newName": new_name})

@@ -24,7 +24,7 @@ async def outlined_symbols(backend: Backend, parts: Sequence[str]) -> tuple[list
     words = await backend.words.files_with(parts[-1], seconds=budget.left())
     files = sorted(path for path in words.files if path.is_relative_to(backend.root))
     containers = Containers(backend)
-    separator = backend.adapter.symbols.scope_separator or "."
+    separator = backend.plugin.symbols.scope_separator or "."
     found = []
     for path in files[:_MOST_FILES]:
         declared = await containers.known(path)

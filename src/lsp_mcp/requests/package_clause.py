@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.servers.plugin import Plugin
 
 
-def package_clause(adapter: Adapter, path: Path, content: str) -> re.Match[str] | None:
+def package_clause(plugin: Plugin, path: Path, content: str) -> re.Match[str] | None:
     """The clause in `content`, the text of `path`; its group `name` is the package. None if there is none."""
-    packages, language = adapter.rename.packages, adapter.language_of(path)
+    packages, language = plugin.renaming.packages, plugin.adapter.language_of(path)
     if packages is None:
         return None
     if language and language.lexing:  # positions stay the same

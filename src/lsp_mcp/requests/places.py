@@ -129,7 +129,7 @@ class Locator:
 
     def _place(self, location: Json, path: Path, text: Text) -> Place | None:
         span = text.contained_range_span(location["range"], self._backend.encoding)
-        mark = self._backend.adapter.symbols.qualifier_mark
+        mark = self._backend.plugin.symbols.qualifier_mark
         if span and mark and mark in (written := text.slice(span)):
             start = text.point_offset(span.start) + written.rindex(mark) + len(mark)
             span = text.offsets_span(start, text.point_offset(span.end))

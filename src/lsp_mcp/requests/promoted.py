@@ -35,7 +35,7 @@ async def promoters(backend: Backend, types: Sequence[Place], member: str) -> li
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    patterns = [one.replace("{name}", re.escape(member)) for one in backend.adapter.symbols.promoted_patterns]
+    patterns = [one.replace("{name}", re.escape(member)) for one in backend.plugin.symbols.promoted_patterns]
     if not patterns:
         return []
     found = []
@@ -54,7 +54,7 @@ async def promoted(backend: Backend, name: str) -> list[Symbol]:
         RefusedError, UnavailableError: see `Backend.request`.
     """
     above, _, member = name.rpartition(".")
-    if not (backend.adapter.symbols.promoted_patterns and above and member.isidentifier()):
+    if not (backend.plugin.symbols.promoted_patterns and above and member.isidentifier()):
         return []
     types = [one.place for one in (await workspace_symbols(backend, above, _MOST)).symbols if is_called(one, above)]
     found: dict[Place, Symbol] = {}

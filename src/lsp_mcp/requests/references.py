@@ -55,7 +55,7 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
     found: list[Place] = []
     dropped = 0
     locator = Locator(backend)
-    identifier = text.identifier_at(point) if backend.adapter.changes.goes_by_mtime else None
+    identifier = text.identifier_at(point) if backend.plugin.goes_by_mtime else None
     name = text.slice(identifier) if identifier else ""
     for locations in distinct_by_file(result, backend.root):
         places = await locator.places(locations, name)

@@ -8,8 +8,8 @@ from itertools import count
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.requests.places import Place
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import Span
 
 # LSP 3.17, `SymbolKind`, as its enumeration names them.
@@ -46,10 +46,10 @@ def last_line(symbol: Symbol) -> int | None:
     return symbol.extent.end.line if symbol.extent else None
 
 
-def kind_name(kind: int, adapter: Adapter) -> str:
+def kind_name(kind: int, plugin: Plugin) -> str:
     """The name of an LSP `SymbolKind`, in the server's meaning; unknown ones keep their number."""
     name = _KINDS[kind - 1] if 1 <= kind <= len(_KINDS) else f"kind {kind}"
-    return adapter.symbols.kinds.get(name, name)
+    return plugin.symbols.kinds.get(name, name)
 
 
 def cut(symbols: tuple[Symbol, ...], offset: int, limit: int) -> tuple[Symbol, ...]:

@@ -7,6 +7,18 @@ from pathlib import Path
 from typing import Literal
 
 from lsp_mcp.adapters import Adapter
+from lsp_mcp.servers.traits import (
+    Diagnostics,
+    Documents,
+    Hierarchy,
+    InactiveRegions,
+    Refactorings,
+    Renaming,
+    Reports,
+    Symbols,
+    Visibility,
+    WordCheck,
+)
 
 
 class Plugin:
@@ -14,6 +26,27 @@ class Plugin:
 
     Code outside `servers` knows only this interface, as `Backend.plugin`: what one server needs is in its own folder.
     """
+
+    documents = Documents()
+    """Serves the freshness of answers: how open documents are kept in step with the server."""
+    reports = Reports()
+    """Serves the gaps: how the server says what it could not load."""
+    inactive_regions = InactiveRegions()
+    """Serves the gaps: how the server says what the preprocessor leaves out."""
+    diagnostics = Diagnostics()
+    """Serves `check` and edits: how the server reports problems."""
+    symbols = Symbols()
+    """Serves the search by name, outlines and anchors: the form of the server's symbols."""
+    word_check = WordCheck()
+    """Serves the comparison with the text: how the server's answers are verified."""
+    visibility: Visibility | None = None
+    """Serves the comparison with the text: which files can refer to a symbol, where folders are packages."""
+    hierarchy: Hierarchy | None = None
+    """Serves the type hierarchy and implementations: how inheritance is read from the text."""
+    renaming = Renaming()
+    """Serves renames and moves: what the server overlooks."""
+    refactorings = Refactorings()
+    """Serves refactorings: what the server can do beyond the actions that it lists."""
 
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter
@@ -26,6 +59,11 @@ class Plugin:
         and a symbol may be declared in several places.
         """
         return False
+
+    @property
+    def pulls_diagnostics(self) -> bool:
+        """Serves `check`: the diagnostics of documents are requested, because nothing better is known of the server."""
+        return True
 
     @property
     def finds_all_names(self) -> bool:
@@ -44,6 +82,28 @@ class Plugin:
         Empty: the server of the workspace tries changes by itself.
         """
         return ()
+
+    @property
+    def goes_by_mtime(self) -> bool:
+        """Serves uses and renames: the server may have an old text of a closed file that kept its time of change."""
+        return False
+
+    @property
+    def left_out_refusal(self) -> str:
+        """Serves uses in files that the build excludes, which the server answers for while they are open.
+
+        The pattern of its refusal for a file that it loads in no build; empty if it answers for none of them.
+        """
+        return ""
+
+    @property
+    def project_marker(self) -> str:
+        """Serves the commands that run tests: the name of the file whose folder is a project."""
+        return ""
+
+    def ignores(self, folder: Path, root: Path) -> bool:
+        """Serves the comparison with the text: whether the server never reads the files in `folder` below `root`."""
+        return False
 
     def is_header(self, path: Path) -> bool:
         """Serves the order of outlines and the impact of a change: whether `path` is only included by other files."""

@@ -34,5 +34,22 @@ def _clangd() -> type[SessionPlugin]:
     return ClangdPlugin
 
 
+def _basedpyright() -> type[SessionPlugin]:
+    from lsp_mcp.servers.basedpyright.plugin import BasedpyrightPlugin
+
+    return BasedpyrightPlugin
+
+
+def _intelephense() -> type[SessionPlugin]:
+    from lsp_mcp.servers.intelephense.plugin import IntelephensePlugin
+
+    return IntelephensePlugin
+
+
 # Imported when a server is used: a workspace of one language needs no more.
-_PLUGINS: dict[str, Callable[[], type[SessionPlugin]]] = {"gopls": _gopls, "clangd": _clangd}
+_PLUGINS: dict[str, Callable[[], type[SessionPlugin]]] = {
+    "gopls": _gopls,
+    "clangd": _clangd,
+    "basedpyright": _basedpyright,
+    "intelephense": _intelephense,
+}

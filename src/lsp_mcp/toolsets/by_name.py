@@ -151,7 +151,7 @@ class Names:
             similar += search.symbols
             named = [one for one in search.symbols if is_called(one, name)]
             _, signature = split_signature(spelled)
-            if backend.adapter.symbols.scope_separator and signature and (signature != "()" or len(named) > 1):
+            if backend.plugin.symbols.scope_separator and signature and (signature != "()" or len(named) > 1):
                 named = await with_signature(backend, named, signature)
             found += [(backend, one) for one in named or await promoted(backend, name)]
         found = _without_constructors(found)
@@ -242,7 +242,7 @@ class Names:
 def name_for(backend: Backend, spelled: str) -> str:
     """The name in a caller's text, without preceding keywords of the languages of `backend`."""
     keywords = {word for language in backend.adapter.languages for word in language.keywords}
-    overloads = backend.adapter.symbols.scope_separator
+    overloads = backend.plugin.symbols.scope_separator
     spelled = name_under_test(spelled)
     return bare_name(split_signature(spelled)[0] if overloads else spelled, keywords)
 

@@ -251,7 +251,7 @@ class CodeTools(AnchorToolset):
         local = await in_local_types(backend, parts, known, embedded=lacks)  # else the type has that name
         places = [one for one, kind in local.places if keep(kind, one.path)]
         gaps += not_searched(backend, parts[-1], places, unread=local.unread and lacks)
-        cap = backend.adapter.symbols.workspace_symbol_cap
+        cap = backend.plugin.symbols.workspace_symbol_cap
         most = f"{backend.name} gives at most {cap} names for one search"
         if cap is None:
             some = f"only some of the files that have {name} were looked at"

@@ -133,7 +133,7 @@ class ImpactTools(AnchorToolset):
                 exported=list(exported.values()),
                 through=list(through.values()),
                 tests=order,
-                commands=commands(order, about, backends[0].adapter, root) if backends else [],
+                commands=commands(order, about, backends[0].plugin, root) if backends else [],
                 with_code=with_code,
             ),
         )

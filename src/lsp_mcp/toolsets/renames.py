@@ -134,7 +134,7 @@ class RenameTools(ChangingToolset):
             try:
                 answered = await answer(backend, ask, lambda _: Scope(), report=call.report)
             except RefusedError as error:
-                packages = backend.adapter.rename.packages and old.is_file()
+                packages = backend.plugin.renaming.packages and old.is_file()
                 instead = "A package moves as a whole: pass its folder. " if packages else ""
                 raise RefusedError(f"{error}. {instead}{_BY_HAND}.", error.code) from None
             plan, gaps = answered.value, list(answered.gaps)

@@ -7,19 +7,19 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.features.impact.impact import Reached
+from lsp_mcp.servers.plugin import Plugin
 
 _MOST_NAMED = 5  # tests in one command
 _MOST_FOLDERS = 20  # in all commands
 
 
-def commands(tests: Sequence[Reached], about: Sequence[Path], adapter: Adapter, root: Path) -> list[str]:
+def commands(tests: Sequence[Reached], about: Sequence[Path], plugin: Plugin, root: Path) -> list[str]:
     """Shell commands to run in `root`: one for the nearest of `tests` (which are ranked), then one for all.
 
     The second is there if there are more tests, once for each project.
     """
-    patterns = adapter.tests
+    patterns = plugin.adapter.tests
     named = [(test, name) for test in tests if (name := _runner_name(test.symbol.name, patterns.name_pattern))]
     if not patterns.run or not named:
         return []
@@ -27,13 +27,13 @@ def commands(tests: Sequence[Reached], about: Sequence[Path], adapter: Adapter, 
     home = first.parent
     nearest = [name for test, name in named if test.symbol.place.path == first][:_MOST_NAMED]
     names = patterns.names_joined.join(dict.fromkeys(nearest))
-    project = _project(home, adapter, root)
+    project = _project(home, plugin, root)
     nearby = patterns.run.replace("./{folder}", _inside(project, home)).replace("{names}", names)
     found = [_from_root(nearby, project, root)]
     if patterns.run_all and len({name for _, name in named}) > len(set(nearest)):
         folders: dict[Path, list[str]] = {}
         for folder in list(dict.fromkeys(test.symbol.place.path.parent for test, _ in named))[:_MOST_FOLDERS]:
-            project = _project(folder, adapter, root)
+            project = _project(folder, plugin, root)
             folders.setdefault(project, []).append(_inside(project, folder))
         for project, inside in folders.items():
             found.append(_from_root(patterns.run_all.replace("{folders}", " ".join(inside)), project, root))
@@ -45,9 +45,9 @@ def _runner_name(name: str, pattern: str) -> str:
     return ".".join(found.groups()) if found else ""
 
 
-def _project(folder: Path, adapter: Adapter, root: Path) -> Path:
+def _project(folder: Path, plugin: Plugin, root: Path) -> Path:
     """The folder of the project that `folder` belongs to."""
-    marker = adapter.projects.marker if adapter.projects else ""
+    marker = plugin.project_marker
     above = [one for one in (folder, *folder.parents) if one.is_relative_to(root)]
     return next((one for one in above if marker and (one / marker).is_file()), root)
 

@@ -10,7 +10,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.adapters import Hierarchy as HierarchyRules
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.evidence.occurrences import Claim
@@ -26,6 +25,7 @@ from lsp_mcp.prose import count
 from lsp_mcp.requests.containers import TYPES
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.symbols import Symbol
+from lsp_mcp.servers.traits import Hierarchy as HierarchyRules
 from lsp_mcp.text import Span
 from lsp_mcp.toolsets.symbols import SymbolTarget
 
@@ -58,9 +58,9 @@ class ImplementationsCheck(Struct, frozen=True):
     ) -> tuple[Implementations, Sequence[Gap]]:
         """See `Check`."""
         backend, unsearched = target.backend, target.unsearched
-        if not backend.adapter.symbols.implementation_goes_up:
+        if not backend.plugin.symbols.implementation_goes_up:
             claim = Claim(target.name, (target.path, target.identifier.start), (), unsearched)
-            if (rules := backend.adapter.hierarchy) and value.symbol.kind in TYPES:
+            if (rules := backend.plugin.hierarchy) and value.symbol.kind in TYPES:
                 known = {(one.symbol.place.path, one.symbol.place.span.start) for one in value.below}
                 # Errors in its own file may hide the bases of the type itself.
                 own = value.symbol.place.path if self.above else None

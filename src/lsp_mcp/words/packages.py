@@ -14,9 +14,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
 
-from lsp_mcp.adapters import Lexing, Visibility
+from lsp_mcp.adapters import Lexing
 from lsp_mcp.disk.entries import entries
 from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.servers.traits import Visibility
 
 Imports = tuple[str, ...]
 _EVERYWHERE = ""  # the folder that an import leads to if nobody knows which

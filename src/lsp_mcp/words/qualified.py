@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from lsp_mcp.adapters import Language, Lexing, Visibility
+from lsp_mcp.adapters import Language, Lexing
+from lsp_mcp.servers.traits import Visibility
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import occurrences
 

@@ -14,8 +14,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Language, Visibility
+from lsp_mcp.adapters import Language
 from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.servers.traits import Visibility
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import occurrences
 from lsp_mcp.words.packages import Imports, Packages

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Adapter, Visibility
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.remembered import Remembered
+from lsp_mcp.servers.traits import Visibility
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.index import WordIndex
 from lsp_mcp.words.kept_index import Buffers, KeptIndex
@@ -65,12 +66,14 @@ class WorkspaceWords:
         buffers: Buffers = dict,
         surroundings: Surroundings | None = None,
         includes: Includes | None = None,
+        visibility: Visibility | None = None,
     ) -> None:
         self._adapter = adapter
+        self._visibility = visibility
         self._surroundings = surroundings
         self._buffers = buffers
         self._includes = includes
-        self._importing = _importing(adapter)
+        self._importing = _importing(adapter, visibility)
         self._kept = KeptIndex(adapter, root, paths, self._importing, buffers)
         self._changes = 0  # how often anything came, changed or went
         self._answers: dict[str, tuple[Path, ...]] = {}
@@ -161,7 +164,7 @@ class WorkspaceWords:
 
     async def that_can_mean(self, spans: Collection[Span], text: Text, path: Path, symbol: Symbol) -> list[Span]:
         """See `Words.that_can_mean`."""
-        rules, packages = self._adapter.visibility, None if self._kept.unknown() else await self._packages_now()
+        rules, packages = self._visibility, None if self._kept.unknown() else await self._packages_now()
         if not (spans and rules and packages):
             return list(spans)
         return await asyncio.to_thread(self._meaning, packages, rules, spans, text, path, symbol)
@@ -228,7 +231,7 @@ class WorkspaceWords:
 
     async def _packages_now(self) -> Packages | None:
         """What imports what now; None for a language that has no packages."""
-        around, rules, importing = self._surroundings, self._adapter.visibility, self._importing
+        around, rules, importing = self._surroundings, self._visibility, self._importing
         if around is None or rules is None or importing is None:
             return None
         async with self._packing:
@@ -247,7 +250,7 @@ class WorkspaceWords:
             return self._packages[1]
 
     def _seen(self, packages: Packages, candidates: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
-        rules, index = self._adapter.visibility, self.index
+        rules, index = self._visibility, self.index
         assert rules
         seen = seeing(candidates, symbol, rules, packages, index.imports)
         if len(seen) < len(candidates):
@@ -256,9 +259,9 @@ class WorkspaceWords:
         return seen
 
 
-def _importing(adapter: Adapter) -> Importing | None:
+def _importing(adapter: Adapter, visibility: Visibility | None) -> Importing | None:
     lexing = next((language.lexing for language in adapter.languages if language.lexing), None)
-    return Importing(adapter.visibility, lexing) if adapter.visibility and lexing else None
+    return Importing(visibility, lexing) if visibility and lexing else None
 
 
 def _make_room(answers: dict[Any, Any], most: int) -> None:

@@ -84,7 +84,7 @@ class _Search:
         if unchecked:
             budget.cut()
             text = f"calls of {len(seen) - unchecked:,} of {count(len(seen), 'function')} were compared with the text"
-            exact = self._backend.adapter.word_check.exact
+            exact = self._backend.plugin.word_check.exact
             gaps.append(news("unverified", text) if exact else Gap("unverified", f"{text}; ask again", about="calls"))
         return [*gaps, *added(self._backend, self._added, self._by_spelling)]
 

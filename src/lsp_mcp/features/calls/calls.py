@@ -17,7 +17,7 @@ class Named:
     """Completes the names of functions in call hierarchies, which some servers shorten."""
 
     def __init__(self, backend: Backend, containers: Containers | None = None) -> None:
-        self._is_whole = bool(backend.adapter.symbols.scope_separator)
+        self._is_whole = bool(backend.plugin.symbols.scope_separator)
         self._containers = containers or Containers(backend)
 
     async def nodes(self, nodes: Iterable[Node]) -> tuple[Node, ...]:

@@ -59,5 +59,5 @@ def _readable(path: Path) -> Text | None:
 def _place(backend: Backend, path: Path, diagnostic: Json) -> tuple[Path, Json, str]:
     """File, range and message; a problem in an included file counts for that file."""
     # A problem without a file of its own belongs to the including one.
-    other = elsewhere(diagnostic, backend.adapter.diagnostics.elsewhere_pattern)
+    other = elsewhere(diagnostic, backend.plugin.diagnostics.elsewhere_pattern)
     return other or (path, diagnostic["range"], one_line(diagnostic))

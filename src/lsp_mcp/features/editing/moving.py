@@ -7,7 +7,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Packages
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.edits.plan import EditPlan
@@ -15,6 +14,7 @@ from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.requests.edit_plans import plan_of
 from lsp_mcp.requests.package_clause import package_clause
+from lsp_mcp.servers.traits import Packages
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri
 
@@ -37,7 +37,7 @@ async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
     """
     kind = "folder" if old.is_dir() else "file"
     if not _answers(backend, kind) and not (
-        kind == "file" and old.parent == new.parent and backend.adapter.rename.names_no_files
+        kind == "file" and old.parent == new.parent and backend.plugin.renaming.names_no_files
     ):
         happens = "gets another name" if old.parent == new.parent else "moves to another folder"
         raise RefusedError(f"{backend.name} does not tell what must change when a {kind} {happens}")
@@ -55,7 +55,7 @@ async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | 
         RefusedError: `new` is not a place for a package of its module, or the folder is the module's own.
         UnavailableError: see `Backend.text`.
     """
-    packages = backend.adapter.rename.packages
+    packages = backend.plugin.renaming.packages
     if packages is None:
         return None
     tests = backend.adapter.tests.file_pattern
@@ -65,7 +65,7 @@ async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | 
             text = await backend.text(path)
         except PathError:
             continue
-        if clause := package_clause(backend.adapter, path, text.content):
+        if clause := package_clause(backend.plugin, path, text.content):
             return PackageMove(path, text.offset_point(clause.start("name")), _path_of(packages, old, new))
     return None
 

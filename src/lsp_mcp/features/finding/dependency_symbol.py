@@ -13,7 +13,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import PathError, RefusedError
@@ -21,6 +20,7 @@ from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.package_clause import package_clause
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.requests.workspace_symbol import is_named
+from lsp_mcp.servers.plugin import Plugin
 
 _MOST_FILES = 400  # whose outlines are requested
 
@@ -36,7 +36,7 @@ async def dependency_symbols(backend: Backend, files: Iterable[Path], name: str)
     """
     above, _, last = name.rpartition("/")
     words = re.findall(r"\w+", last)
-    having = await asyncio.to_thread(_having, backend.adapter, list(files), words) if words else []
+    having = await asyncio.to_thread(_having, backend.plugin, list(files), words) if words else []
     found = []
     for one in [one for one in having if one.is_below(above)][:_MOST_FILES]:
         for symbol in await _symbols(backend, one.path):
@@ -50,7 +50,7 @@ async def symbols_of_package(backend: Backend, files: Iterable[Path], name: str)
     """The symbols in those of `files` whose package matches the first part of `name`."""
     package, _, rest = name.rpartition("/")[2].partition(".")
     words = re.findall(r"\w+", package)
-    having = await asyncio.to_thread(_having, backend.adapter, list(files), words) if words and rest else []
+    having = await asyncio.to_thread(_having, backend.plugin, list(files), words) if words and rest else []
     ours = [one for one in having if package in one.packages][:_MOST_FILES]
     return [
         replace(symbol, name=f"{package}.{symbol.name}") for one in ours for symbol in await _symbols(backend, one.path)
@@ -69,7 +69,7 @@ class _File(Struct, frozen=True):
         return not above or parent == above or parent.endswith(f"/{above}")
 
 
-def _having(adapter: Adapter, files: list[Path], words: list[str]) -> list[_File]:
+def _having(plugin: Plugin, files: list[Path], words: list[str]) -> list[_File]:
     """Those of `files` that contain the last of `words` as a word, and the others there or in their path."""
     *others, last = words
     whole = re.compile(rb"(?<!\w)" + re.escape(last.encode()) + rb"(?!\w)")
@@ -79,10 +79,10 @@ def _having(adapter: Adapter, files: list[Path], words: list[str]) -> list[_File
         if last.encode() not in content or not whole.search(content):
             continue
         if path.parent not in folders:
-            folders[path.parent] = _import_path(adapter, path.parent)
+            folders[path.parent] = _import_path(plugin, path.parent)
         folder = folders[path.parent]
         if all(word in folder or word.encode() in content for word in others):
-            clause = package_clause(adapter, path, content.decode("utf-8", "replace"))
+            clause = package_clause(plugin, path, content.decode("utf-8", "replace"))
             called = folder.rpartition("/")[2]
             having.append(_File(path, folder, (clause["name"], called) if clause else (called,)))
     return having
@@ -95,9 +95,9 @@ async def _symbols(backend: Backend, path: Path) -> list[Symbol]:
         return []  # gone since it was listed, or not a file of this server
 
 
-def _import_path(adapter: Adapter, folder: Path) -> str:
+def _import_path(plugin: Plugin, folder: Path) -> str:
     """The path by which `folder` is imported: without the version in its name, with its capital letters."""
-    path, rules, packages = folder.as_posix(), adapter.visibility, adapter.rename.packages
+    path, rules, packages = folder.as_posix(), plugin.visibility, plugin.renaming.packages
     if rules and rules.version_mark and rules.version_mark in path:
         path = re.sub(rf"{re.escape(rules.version_mark)}[^/]*", "", path)
     elif packages:  # the folder may have another name

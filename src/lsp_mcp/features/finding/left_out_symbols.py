@@ -29,9 +29,8 @@ async def with_left_out(
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    projects = backend.adapter.projects
     is_plain = "/" not in query and found.total == len(found.symbols)
-    if not (is_plain and projects and projects.left_out_refusal and backend.adapter.documents.outlines_closed):
+    if not (is_plain and backend.plugin.left_out_refusal and backend.plugin.documents.outlines_closed):
         return found, use
     gaps = hiding(await backend.gaps(Scope(use=use, unsearched=found.unsearched)))
     files = sorted({file for gap in gaps if gap.about == "build" for file in gap.files if file.is_file()})
@@ -61,7 +60,7 @@ def _named(backend: Backend, path: Path, declared: Sequence[Container], query: s
     last = parts_of(query)[-1].casefold()
     own = [(parts_of(one.name), one) for one in declared]
     alike = [(parts, one) for parts, one in own if last in parts[-1].casefold()]
-    clause = package_clause(backend.adapter, path, alike[0][1].place.text.content) if alike else None
+    clause = package_clause(backend.plugin, path, alike[0][1].place.text.content) if alike else None
     for parts, one in alike:
         whole = ".".join([clause["name"], *parts] if clause else parts)
         if is_about(whole, query):

@@ -43,7 +43,7 @@ async def in_local_types(
     Fields that have the name of a type, which they embed, only if `embedded`. Nothing for a server whose search by
     name finds these; none of those that are `known`.
     """
-    read = _READERS.get(backend.adapter.symbols.omits_local_types)
+    read = _READERS.get(backend.plugin.symbols.omits_local_types)
     if read is None or not parts or not parts[-1].isidentifier():
         return InLocalTypes()
     *owners, word = parts
@@ -91,7 +91,7 @@ def _listed(backend: Backend, word: str, places: Sequence[Place]) -> str:
 
 
 def _subject(backend: Backend) -> str:
-    return _SUBJECTS[backend.adapter.symbols.omits_local_types]
+    return _SUBJECTS[backend.plugin.symbols.omits_local_types]
 
 
 def _is_in(around: Sequence[str], owners: Sequence[str], kind: Kind) -> bool:

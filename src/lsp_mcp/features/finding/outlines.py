@@ -44,7 +44,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    closed = backend.adapter.documents.outlines_closed
+    closed = backend.plugin.documents.outlines_closed
     opened = set(files if closed else _headers_first(backend, files)[:_MOST_OPENED])
     room = asyncio.Semaphore(_AT_ONCE)
     tests = backend.adapter.tests.file_pattern
@@ -78,7 +78,7 @@ async def with_extents(backend: Backend, symbols: Sequence[Symbol]) -> list[Symb
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    if not backend.adapter.documents.outlines_closed:
+    if not backend.plugin.documents.outlines_closed:
         return list(symbols)
     containers = Containers(backend)
     found = []

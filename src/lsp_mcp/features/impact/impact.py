@@ -164,7 +164,7 @@ class _Impact:
 
     async def _may_look(self, path: Path) -> bool:
         """Whether the outline of `path` may be requested: if that opens files, only for a few."""
-        if self._backend.adapter.documents.outlines_closed or self._containers.has(path):
+        if self._backend.plugin.documents.outlines_closed or self._containers.has(path):
             return True
         return self._containers.files < _MOST_OPENED
 

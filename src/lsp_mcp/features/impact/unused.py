@@ -135,8 +135,8 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
 
 def _reason(backend: Backend, refusal: RefusedError) -> str:
     """Why the server answers nothing about a symbol, the same for all in files that the build excludes."""
-    projects = backend.adapter.projects
-    if projects and projects.left_out_refusal and re.search(projects.left_out_refusal, str(refusal)):
+    pattern = backend.plugin.left_out_refusal
+    if pattern and re.search(pattern, str(refusal)):
         return "their file is not in this build"
     return f"{backend.name} refuses: {refusal}"
 

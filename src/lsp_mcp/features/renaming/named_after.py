@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Rename, Tests
+from lsp_mcp.adapters import Tests
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.errors import PathError, RefusedError
@@ -23,6 +23,7 @@ from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
+from lsp_mcp.servers.traits import Renaming
 from lsp_mcp.text import Point
 
 _MOST_TYPES = 100  # of one name
@@ -49,7 +50,7 @@ class Follower(Struct, frozen=True):
 
 async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed | None:
     """The symbol at `point`, if an outline of the workspace has it and the server's renames need completing."""
-    if not backend.adapter.rename.followers and not backend.adapter.rename.known_by_name:
+    if not backend.plugin.renaming.followers and not backend.plugin.renaming.known_by_name:
         return None
     try:
         places = await definition_places(backend, path, point)
@@ -87,7 +88,7 @@ async def named_after(backend: Backend, renamed: Renamed, new_name: str) -> list
         RefusedError, UnavailableError: see `Backend.request`.
     """
     found: dict[Path, list[Follower]] = {}
-    for rule in backend.adapter.rename.followers:
+    for rule in backend.plugin.renaming.followers:
         if ("(?P<owner>" in rule.pattern) != bool(renamed.owner):
             continue
         old, new = (re.compile(_filled(rule.pattern, name)) for name in (renamed.name, new_name))
@@ -115,7 +116,7 @@ async def _is_about(backend: Backend, renamed: Renamed, folder: Path, owner: str
     return any(one.owner == renamed.owner and one.may_be_in(home) for one in found)
 
 
-def known_by_name(rules: Rename, renamed: Sequence[Renamed]) -> str:
+def known_by_name(rules: Renaming, renamed: Sequence[Renamed]) -> str:
     """What is lost since code outside the workspace knows the members `renamed` by their name; empty if nothing."""
     lost = [(one, rules.known_by_name.get(f"{one.name} {one.symbol.detail}", "")) for one in renamed if one.owner]
     said = [f"{one.owner} is not a {what} without {one.name}" for one, what in lost if what]
@@ -132,7 +133,7 @@ def no_longer_run(tests: Tests, renamed: Renamed, new_name: str) -> bool:
 
 def _at(backend: Backend, outline: tuple[Symbol, ...], starts: Collection[Point]) -> Iterator[Renamed]:
     """The symbols of `outline` whose names begin at `starts`."""
-    member = re.compile(backend.adapter.symbols.member_pattern or "(?!)")
+    member = re.compile(backend.plugin.symbols.member_pattern or "(?!)")
     for symbol, owner in _with_owner(outline):
         if symbol.place.span.start in starts:
             named = member.match(symbol.name)

@@ -127,11 +127,11 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
     changed = {step.path for step in plan.steps if isinstance(step, FileChange)}
     await mistrust_related(backend, path, identifier.start, changed)
-    if backend.adapter.changes.goes_by_mtime:
+    if backend.plugin.goes_by_mtime:
         for stranger in strangers:
             backend.mistrust(stranger.place.path, text.slice(identifier))
     strangers += left_behind
-    lost = known_by_name(backend.adapter.rename, together)
+    lost = known_by_name(backend.plugin.renaming, together)
     if not lost and (tests := backend.adapter.tests) and renamed and no_longer_run(tests, renamed, new_name):
         lost = f"{new_name} is not run as a test, as {renamed.name} was"
     notice = news("applied", lost) if lost else None
@@ -216,7 +216,7 @@ async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str) -> li
 
 async def _clashes(backend: Backend, home: Home, new_name: str) -> list[Doubt]:
     """The symbols that already have the new name in the scope of the renamed symbol."""
-    separator = backend.adapter.symbols.scope_separator
+    separator = backend.plugin.symbols.scope_separator
     others = (await workspace_symbols(backend, new_name, _MOST_NAMES)).symbols if home.scopes else []
     return [
         Doubt(symbol.place, f"{symbol.name} is there already")

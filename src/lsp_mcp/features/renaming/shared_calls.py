@@ -53,7 +53,7 @@ async def home_of(backend: Backend, path: Path, identifier: Span, name: str) -> 
     # A server may return a declaration as the definition.
     definitions = {(path, identifier.start), *await definition_places(backend, path, identifier.start)}
     named = (await workspace_symbols(backend, name, _MOST_NAMES)).symbols
-    separator = backend.adapter.symbols.scope_separator
+    separator = backend.plugin.symbols.scope_separator
     own = [symbol for symbol in named if _site(symbol) in definitions]
     scopes = frozenset(scope_of(symbol.name, separator) for symbol in own)
     is_overloaded = any(
@@ -106,7 +106,7 @@ async def shared_uses(backend: Backend, definitions: Definitions, at: Place, pla
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    pattern = backend.adapter.word_check.template_pattern
+    pattern = backend.plugin.word_check.template_pattern
     name = at.text.slice(at.span)
     if not pattern or not any(_CALLED.match(one.text.content, one.text.point_offset(one.span.end)) for one in places):
         return Shared()

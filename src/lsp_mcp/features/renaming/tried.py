@@ -67,7 +67,7 @@ def can_be_tried(backend: Backend, plan: EditPlan) -> bool:
     """
     if not all(isinstance(step, FileChange) for step in plan.steps):
         return False
-    whole = backend.adapter.diagnostics.command_covers == "workspace"
+    whole = backend.plugin.diagnostics.command_covers == "workspace"
     return whole or (backend.has_versions and (len(plan.files) == 1 or bool(backend.plugin.trial_arguments)))
 
 

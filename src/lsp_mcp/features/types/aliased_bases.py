@@ -31,7 +31,7 @@ async def without_aliased_bases(backend: Backend, definitions: Definitions, plac
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    rules = backend.adapter.hierarchy
+    rules = backend.plugin.hierarchy
     kept = list(places)
     if not rules or not rules.class_pattern or len({_word(place) for place in places}) < 2:
         return Named(kept)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from lsp_mcp.adapters import Hierarchy
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.types.class_heads import ClassHeads, Statements, templates_around
 from lsp_mcp.remembered import RememberedOf, kept_in_thread
+from lsp_mcp.servers.traits import Hierarchy
 from lsp_mcp.text import Text
 from lsp_mcp.words.scopes import blanked
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from lsp_mcp.adapters import Hierarchy, Language
+from lsp_mcp.adapters import Language
+from lsp_mcp.servers.traits import Hierarchy
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.words.nested import replaced_inside_out
 from lsp_mcp.words.scopes import blanked

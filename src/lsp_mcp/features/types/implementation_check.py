@@ -154,10 +154,9 @@ class _Search:
     async def _declaring(self, method: Place, files: Iterable[Path], *, interfaces: bool) -> list[_Candidate]:
         """The declarations named as `method` in `files`, in interfaces or in other types."""
         name, wanted = _name(method), frozenset({(method.path, method.span.start)})
-        projects = self._backend.adapter.projects
         found = []
         for path in files:
-            if projects and projects.ignores(path, self._backend.root):
+            if self._backend.plugin.ignores(path.parent, self._backend.root):
                 continue
             text = await text_or_none(self._backend, path)
             if not text or not self._backend.words.occurrences(path, text, name):
@@ -206,7 +205,7 @@ class _Search:
         doubts = hiding(await self._gaps(name, files))
         doubted = covered(doubts, files)
         left.sort(key=lambda one: one.place.path not in doubted)
-        is_exact = self._backend.adapter.word_check.exact
+        is_exact = self._backend.plugin.word_check.exact
         needed = [one.place for one in left if one.place.path in doubted or not is_exact]
         await self._related.learn(needed)
         await self._related.learn([one.place for one in left], when=budget.present().is_whole)
@@ -216,7 +215,7 @@ class _Search:
         trusted = 0
         for one in left:
             meaning = self._related.known(_site(one.place))
-            if meaning is None and self._backend.adapter.word_check.exact and one.place.path not in doubted:
+            if meaning is None and self._backend.plugin.word_check.exact and one.place.path not in doubted:
                 trusted += 1
             elif not meaning:
                 (unasked if meaning is None else unknown).append(one.place)

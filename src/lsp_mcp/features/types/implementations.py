@@ -201,7 +201,7 @@ class _Search:
             for member in await self._members(type_):
                 at = member.place.path, member.place.span.start
                 if last_word(member.name) == own and at not in known:
-                    name = f"{type_.name}{self._backend.adapter.symbols.scope_separator}{own}"
+                    name = f"{type_.name}{self._backend.plugin.symbols.scope_separator}{own}"
                     placed.setdefault(at, Implementation(Symbol(name, member.kind, member.place)))
         if len(placed) < len(made):
             place = made[0].symbol.place
@@ -256,7 +256,7 @@ class _Search:
 
     @property
     def _goes_up(self) -> bool:
-        return self._backend.adapter.symbols.implementation_goes_up
+        return self._backend.plugin.symbols.implementation_goes_up
 
     async def _methods_below(self, place: Place) -> list[Symbol]:
         """The methods directly below the one at `place`; the server may have to read some files first."""

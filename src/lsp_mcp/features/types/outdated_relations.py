@@ -29,7 +29,7 @@ async def mistrust_related(backend: Backend, path: Path, point: Point, files: Co
     Raises:
         PathError, PointError, UnavailableError: see `references`.
     """
-    if backend.adapter.hierarchy and any(map(backend.has_reread, files)):
+    if backend.plugin.hierarchy and any(map(backend.has_reread, files)):
         text = await backend.open(path)
         params = position_params(path, text, point, backend.encoding)
         try:
@@ -46,7 +46,7 @@ async def mistrust_outdated(backend: Backend, path: Path, point: Point, found: I
 
     Only those are examined whose file the server has read again after a change. Raises: see `mistrust_related`.
     """
-    if not backend.adapter.hierarchy:
+    if not backend.plugin.hierarchy:
         return
     doubtful = [one for one in found if backend.has_reread(uri_path(one["uri"]))]
     if not doubtful:

@@ -35,7 +35,7 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
     Raises:
         PathError, PointError, UnavailableError: see `references`.
     """
-    if backend.adapter.hierarchy is None or not backend.capabilities.get("callHierarchyProvider"):
+    if backend.plugin.hierarchy is None or not backend.capabilities.get("callHierarchyProvider"):
         return Overrides()
     text = await backend.open(path)
     at = position_params(path, text, point, backend.encoding)

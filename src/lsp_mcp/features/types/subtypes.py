@@ -45,7 +45,7 @@ class Subtypes:
     """
 
     def __init__(self, backend: Backend) -> None:
-        rules = backend.adapter.hierarchy
+        rules = backend.plugin.hierarchy
         self._backend = backend
         self._clauses = BaseClauses(backend, rules) if rules else None
         self.refuted: set[tuple[object, object]] = set()

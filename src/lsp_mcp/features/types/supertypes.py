@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from lsp_mcp.adapters import Hierarchy
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.evidence.identity import is_parameter
 from lsp_mcp.features.types.base_clauses import BaseClauses
@@ -13,6 +12,7 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.requests.places import position_params, text_or_none
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.servers.traits import Hierarchy
 from lsp_mcp.text import Point, PositionEncoding, Text
 from lsp_mcp.uris import uri_path
 from lsp_mcp.waiting import dispensable
@@ -29,7 +29,7 @@ class Supertypes:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._rules = rules = backend.adapter.hierarchy
+        self._rules = rules = backend.plugin.hierarchy
         self._clauses = BaseClauses(backend, rules) if rules and rules.bases_field else None
         self.unresolved: dict[object, tuple[str, Path]] = {}  # by identity: the type's name, and its file
 

@@ -14,6 +14,7 @@ from lsp_mcp.errors import DiedError
 from lsp_mcp.lsp.editor.host import Client, Clients, Host, Owner
 from lsp_mcp.lsp.life.notifications import Notifications
 from lsp_mcp.lsp.life.watchdog import PROBE, Free, Watchdog
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding
 from lsp_mcp.uris import uri_path
 from lsp_mcp.waiting import AGAIN
@@ -34,8 +35,8 @@ _EDIT = "workspace/applyEdit"  # which the server asks for while edits are captu
 class HostedConnection:
     """One run of a server in an editor. See `Connection`."""
 
-    def __init__(self, adapter: Adapter, root: Path, host: Host, owner: Owner, timeout: float, free: Free) -> None:
-        self.notifications = Notifications(adapter, root)
+    def __init__(self, plugin: Plugin, root: Path, host: Host, owner: Owner, timeout: float, free: Free) -> None:
+        self.notifications = Notifications(plugin, root)
         self.dead: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.crashed = False
         self.ending = False  # we asked the editor to end it
@@ -46,7 +47,8 @@ class HostedConnection:
         self.client: Client | None = None
         self.server: object = None  # which server of which editor it is; sessions may share one
         self.has_seen_all = True  # the editor may not have reported files created before we connected
-        self._adapter = adapter
+        self._plugin = plugin
+        self._adapter = plugin.adapter
         self._host = host
         self._clients: Clients | None = None  # of the editor at the start of this run
         self._owner = owner
@@ -65,7 +67,7 @@ class HostedConnection:
             on_stuck=self._seem_stuck,
         )
         # Editors don't let servers register on every system; a server ignores events that it does not need.
-        watchers = [{"globPattern": f"**/{name}"} for name in _watched_names(adapter)]
+        watchers = [{"globPattern": f"**/{name}"} for name in _watched_names(plugin.adapter)]
         self.notifications.watched.register("lsp-mcp", {"watchers": watchers})
 
     async def start(self, client: Client) -> None:
@@ -78,7 +80,7 @@ class HostedConnection:
         self._clients = self._host.clients
         self.server = self._host.process, client.id
         found = await self._clients.follow(
-            client, self._adapter, self._on_notification, self.notifications.on_stderr_line, self._died
+            client, self._plugin, self._on_notification, self.notifications.on_stderr_line, self._died
         )
         if found is None:
             raise DiedError(f"{self._adapter.name} is gone from {self._host.name}")
@@ -202,6 +204,4 @@ async def _unknown() -> float:
 
 def _watched_names(adapter: Adapter) -> list[str]:
     """Glob patterns of files that interest a server: its sources, and build configuration."""
-    projects = adapter.projects
-    names = {*adapter.workspace.root_markers, *((projects.marker, projects.joined_by) if projects else ())}
-    return [f"*{extension}" for extension in adapter.extensions] + sorted(filter(None, names))
+    return [f"*{extension}" for extension in adapter.extensions] + sorted({*adapter.workspace.root_markers})

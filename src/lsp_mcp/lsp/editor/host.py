@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import Text
 
 
@@ -82,12 +82,12 @@ class Clients(Protocol):
     async def follow(
         self,
         client: Any,
-        adapter: Adapter,
+        plugin: Plugin,
         on_notification: Callable[[str, Any], None],
         on_stderr_line: Callable[[str], None],
         on_death: Callable[[bool], None],
     ) -> Client | None:
-        """Follow the client's server, described by the adapter; None if the client no longer exists.
+        """Follow the client's server, described by the plug-in; None if the client no longer exists.
 
         `on_notification` receives its notifications, `on_stderr_line` its stderr if the editor has it, and `on_death`
         whether it crashed.
@@ -102,7 +102,7 @@ class Clients(Protocol):
     def reread(self, client: int, path: Path, version: int) -> None:
         """Make the server of `client` read a document again that the editor has open with it, as `version`.
 
-        By an empty change with the adapter's `reread_fields`; without those, by closing and opening it.
+        By an empty change with the plug-in's `reread_fields`; without those, by closing and opening it.
         """
 
     def show(self, client: int, path: Path, version: int, content: str) -> None:

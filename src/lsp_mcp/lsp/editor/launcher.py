@@ -11,6 +11,7 @@ from lsp_mcp.errors import MissingProgramError, UnavailableError
 from lsp_mcp.lsp.editor.connection import HostedConnection
 from lsp_mcp.lsp.editor.host import Client, Host, Owner
 from lsp_mcp.lsp.life.watchdog import Free
+from lsp_mcp.servers.plugin import Plugin
 
 _START_TIMEOUT = 60.0  # seconds for a server to be initialized by the editor
 _PATIENCE = 2.0  # seconds for an editor that has shown a file to choose a server for it
@@ -24,7 +25,7 @@ class HostLauncher:
 
     def __init__(
         self,
-        adapter: Adapter,
+        plugin: Plugin,
         root: Path,
         host: Host,
         sample: Callable[[], Awaitable[Path | None]],
@@ -32,7 +33,8 @@ class HostLauncher:
         timeout: float,
         free: Free,
     ) -> None:
-        self._adapter = adapter
+        self._plugin = plugin
+        self._adapter = plugin.adapter
         self._root = root
         self._host = host
         self._sample = sample
@@ -71,7 +73,7 @@ class HostLauncher:
             client = await self._find()
             self.command = client.command
             await before()
-        connection = HostedConnection(self._adapter, self._root, self._host, self._owner, self._timeout, self._free)
+        connection = HostedConnection(self._plugin, self._root, self._host, self._owner, self._timeout, self._free)
         await connection.start(client)
         self.starts_again, self._last = self._last is not None, connection
         return connection

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.files import Signature
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.life.editor_versions import EditorVersions
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
 
@@ -66,15 +66,15 @@ class Documents:
 
     def __init__(
         self,
-        adapter: Adapter,
+        plugin: Plugin,
         files: Texts,
         notify: Notify,
         holder: Holder | None = None,
         opening: Callable[[Path, Text, Notify], None] | None = None,
     ) -> None:
-        self._adapter = adapter
+        self._adapter = plugin.adapter
         self._opening = opening
-        self._rules = adapter.documents
+        self._rules = plugin.documents
         self._files = files
         self._notify = notify
         self._holder = holder

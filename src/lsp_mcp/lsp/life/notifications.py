@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.lsp.life.diagnostics import PULL, Diagnostics
 from lsp_mcp.lsp.life.progress import Progress
 from lsp_mcp.lsp.life.watched_files import METHOD as WATCHED_FILES
 from lsp_mcp.lsp.life.watched_files import WatchedFiles
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.uris import uri_path
 
 log = logging.getLogger(__name__)
@@ -22,11 +22,11 @@ _ERROR, _WARNING = 1, 2  # LSP 3.17, `MessageType`
 class Notifications:
     """The notifications of one run of a server, reduced to what questions need."""
 
-    def __init__(self, adapter: Adapter, root: Path) -> None:
+    def __init__(self, plugin: Plugin, root: Path) -> None:
         self.progress = Progress()
-        rules = adapter.diagnostics
+        rules = plugin.diagnostics
         self.diagnostics = Diagnostics(
-            adapter.ready.harmless_errors,
+            plugin.reports.harmless_errors,
             rules.syntax_source,
             rules.outdated_code,
             clears_closed=rules.clears_closed,
@@ -35,9 +35,9 @@ class Notifications:
         self.watched = WatchedFiles(root)
         self.last_error = ""  # the last error that the server showed to a person
         self.trouble = ""  # what it says of its present state, if that is bad
-        self._name = adapter.name
-        self._inactive_regions = adapter.inactive_regions.method
-        self._ready = adapter.ready
+        self._name = plugin.adapter.name
+        self._inactive_regions = plugin.inactive_regions.method
+        self._ready, self._reports = plugin.adapter.ready, plugin.reports
 
     def on_notification(self, method: str, params: Any) -> None:
         """Take in one notification."""
@@ -75,11 +75,11 @@ class Notifications:
 
     def on_stderr_line(self, line: str) -> None:
         """Process one line of its stderr; may be called in another thread."""
-        ready = self._ready
-        if ready.incomplete_pattern and (match := re.search(ready.incomplete_pattern, line)):
+        reports = self._reports
+        if reports.incomplete_pattern and (match := re.search(reports.incomplete_pattern, line)):
             self.diagnostics.incomplete(Path(match[1]), "could not be compiled to its end")
-        elif ready.unusable_pattern and (match := re.search(ready.unusable_pattern, line)):
-            reason = f"its compile command cannot be used: {ready.unusable_hint}"
+        elif reports.unusable_pattern and (match := re.search(reports.unusable_pattern, line)):
+            reason = f"its compile command cannot be used: {reports.unusable_hint}"
             self.diagnostics.unusable(Path(match[1]), reason)
 
     def end(self) -> None:

@@ -9,13 +9,13 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.errors import DiedError, LspMcpError, MissingProgramError, RefusedError, SilentError, StuckError
 from lsp_mcp.lsp.life import watched_files
 from lsp_mcp.lsp.life.notifications import Notifications
 from lsp_mcp.lsp.life.watchdog import PROBE, Free, Watchdog
 from lsp_mcp.lsp.process.initialize import initialize_params, workspace_folders
 from lsp_mcp.lsp.process.settings import asked_settings
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.waiting import AGAIN
 from lsp_mcp.wire.peer import METHOD_NOT_FOUND, Peer
 from lsp_mcp.wire.process import Child
@@ -38,9 +38,10 @@ class ProcessConnection:
     advice = AGAIN  # a stuck one does not last until the request timeout
 
     def __init__(
-        self, adapter: Adapter, child: Child, root: Path, timeout: float, free: Free, variables: Variables
+        self, plugin: Plugin, child: Child, root: Path, timeout: float, free: Free, variables: Variables
     ) -> None:
-        self.adapter = adapter
+        self.plugin = plugin
+        self.adapter = adapter = plugin.adapter
         self._variables = variables
         self.root = root
         self.stuck = False  # we ended it because it was inactive
@@ -54,12 +55,12 @@ class ProcessConnection:
             free=free,
             on_stuck=self._end_stuck,
         )
-        self.notifications = Notifications(adapter, root)
+        self.notifications = Notifications(plugin, root)
         self.encoding = adapter.encoding("utf-16")
         self.capabilities: dict[str, Any] = {}
         self.version = ""
         self._child = child
-        self.tells_inactive = bool(adapter.inactive_regions.method)  # the capability is the adapter's too
+        self.tells_inactive = bool(plugin.inactive_regions.method)
         self._ending = False
         self._initialized = False
         self._captured: list[Any] | None = None
@@ -70,7 +71,7 @@ class ProcessConnection:
         Raises:
             DiedError, SilentError, RefusedError: it died, did not answer, or refused.
         """
-        if self.adapter.ready.incomplete_pattern:
+        if self.plugin.reports.incomplete_pattern:
             self._child.on_error_line = self.notifications.on_stderr_line
             self.notifications.diagnostics.hear = self._child.hear_errors
         await self._child.attach()
@@ -84,7 +85,7 @@ class ProcessConnection:
         self.dead = asyncio.create_task(self._live(), name=f"{self.adapter.name} {self._child.pid}")
         with self._watchdog.waited_for():
             result = await self._peer.request(
-                "initialize", initialize_params(self.adapter, self.root), timeout=max(INITIALIZE_TIMEOUT, self._timeout)
+                "initialize", initialize_params(self.plugin, self.root), timeout=max(INITIALIZE_TIMEOUT, self._timeout)
             )
         if not isinstance(result, dict):
             raise RefusedError(f"it answered initialize with {str(result)[:80]!r}")
@@ -236,7 +237,7 @@ class ProcessLauncher:
 
     def __init__(
         self,
-        adapter: Adapter,
+        plugin: Plugin,
         root: Path,
         command: Callable[[], Sequence[str]],
         env: Mapping[str, str] | None,
@@ -245,7 +246,8 @@ class ProcessLauncher:
         variables: Variables = dict,
     ) -> None:
         self._variables = variables
-        self._adapter = adapter
+        self._plugin = plugin
+        self._adapter = plugin.adapter
         self._root = root
         self._command = command
         self._env = env
@@ -278,7 +280,7 @@ class ProcessLauncher:
             self.spawn()
         assert self._child
         connection = ProcessConnection(
-            self._adapter, self._child, self._root, self._timeout, self._free, self._variables
+            self._plugin, self._child, self._root, self._timeout, self._free, self._variables
         )
         try:
             await connection.start()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp import __version__
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.uris import path_uri
 
 _SYMBOL_KINDS = list(range(1, 27))
@@ -18,8 +18,9 @@ _ACTION_KINDS = [
 ]
 
 
-def initialize_params(adapter: Adapter, root: Path) -> dict[str, Any]:
-    """`InitializeParams` for the server of `adapter` on the workspace `root`."""
+def initialize_params(plugin: Plugin, root: Path) -> dict[str, Any]:
+    """`InitializeParams` for the server of `plugin` on the workspace `root`."""
+    adapter = plugin.adapter
     uri = path_uri(root)
     return {
         "processId": os.getpid(),
@@ -28,7 +29,7 @@ def initialize_params(adapter: Adapter, root: Path) -> dict[str, Any]:
         "rootUri": uri,
         "workspaceFolders": workspace_folders(root),
         "initializationOptions": adapter.initialization_options or adapter.settings.values,
-        "capabilities": _merged(_capabilities(adapter), adapter.capabilities),
+        "capabilities": _merged(_capabilities(plugin), adapter.capabilities),
     }
 
 
@@ -46,11 +47,11 @@ def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _capabilities(adapter: Adapter) -> dict[str, Any]:
+def _capabilities(plugin: Plugin) -> dict[str, Any]:
     link = {"linkSupport": True}
     return {
         "general": {
-            "positionEncodings": list(adapter.positions.offers),
+            "positionEncodings": list(plugin.adapter.positions.offers),
             "staleRequestSupport": {"cancel": True, "retryOnContentModified": []},
         },
         "window": {"workDoneProgress": True, "showMessage": {}},
@@ -96,7 +97,7 @@ def _capabilities(adapter: Adapter) -> dict[str, Any]:
             "typeHierarchy": {},
             **(
                 {"diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": False}}
-                if adapter.pulls_diagnostics
+                if plugin.pulls_diagnostics
                 else {}
             ),
             "publishDiagnostics": {

@@ -6,29 +6,62 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Setup, Start
 from lsp_mcp.lsp.reloading.reloading import Reloading
+from lsp_mcp.servers.clangd import traits
 from lsp_mcp.servers.clangd.compilation.build import Build
+from lsp_mcp.servers.clangd.compilation.database import find_database, read_database
 from lsp_mcp.servers.clangd.reopening import Reopening
+from lsp_mcp.servers.clangd.rules import COMPILATION, Compilation
 
 
 class ClangdPlugin(SessionPlugin):
     """clangd compiles each file of the compilation database."""
 
+    documents = traits.DOCUMENTS
+    reports = traits.REPORTS
+    inactive_regions = traits.INACTIVE_REGIONS
+    diagnostics = traits.DIAGNOSTICS
+    symbols = traits.SYMBOLS
+    word_check = traits.WORD_CHECK
+    hierarchy = traits.HIERARCHY
+    refactorings = traits.REFACTORINGS
+
+    def __init__(self, adapter: Adapter, compilation: Compilation = COMPILATION) -> None:
+        super().__init__(adapter)
+        self._compilation = compilation
+
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""
-        assert self.adapter.compilation
-        return Build(self.adapter, self.adapter.compilation, start)
+        return Build(self.adapter, self._compilation, start)
 
     def reloading(self, coverage: Coverage, parts: Parts) -> Reloading:
         """See `SessionPlugin.reloading`."""
         assert isinstance(coverage, Build)
-        return Reopening(self.adapter, coverage, parts)
+        return Reopening(self, self._compilation, coverage, parts)
+
+    def setup(self, root: Path, database: Path | None) -> Setup | None:
+        """See `SessionPlugin.setup`: the compilation database."""
+        rules = self._compilation
+        file = database or find_database(root, rules)
+        if file is None:
+            note = f"{self.adapter.name} only knows files that a question names, and guesses their compile flags"
+            return Setup(rules.database, "missing", note=note, get=rules.how_to_get)
+        problem = read_database(file, root).problem if file.name == rules.database else ""
+        if problem:
+            return Setup(rules.database, "unusable", str(file), problem, rules.how_to_get)
+        return Setup(file.name, "ok", str(file))
 
     @property
     def compiles_files(self) -> bool:
         """See `Plugin.compiles_files`."""
         return True
+
+    @property
+    def pulls_diagnostics(self) -> bool:
+        """See `Plugin.pulls_diagnostics`."""
+        return False
 
     @property
     def finds_all_names(self) -> bool:
@@ -47,8 +80,7 @@ class ClangdPlugin(SessionPlugin):
 
     def is_header(self, path: Path) -> bool:
         """See `Plugin.is_header`."""
-        rules = self.adapter.compilation
-        return rules is not None and not rules.compiles(path)
+        return not self._compilation.compiles(path)
 
     def is_exported(self, name: str, path: Path) -> bool:
         """See `Plugin.is_exported`: what a header declares."""

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Scope, Use
 from lsp_mcp.errors import PathError
 from lsp_mcp.gaps import Gap
@@ -20,7 +19,9 @@ from lsp_mcp.objects.elsewhere import elsewhere, one_line
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.servers.clangd.background_reading import BackgroundReading
 from lsp_mcp.servers.clangd.compilation.build import Build
+from lsp_mcp.servers.clangd.rules import Compilation
 from lsp_mcp.servers.clangd.unit_errors import UnitErrors
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import Text
 from lsp_mcp.waiting import within
 from lsp_mcp.words.lexing import occurrences
@@ -40,16 +41,17 @@ class Reopening:
     For more files than `load_most`, or another database, the server is replaced by one that indexes them.
     """
 
-    def __init__(self, adapter: Adapter, build: Build, parts: Parts) -> None:
-        self._adapter = adapter
+    def __init__(self, plugin: Plugin, rules: Compilation, build: Build, parts: Parts) -> None:
+        self._plugin = plugin
+        self._adapter = plugin.adapter
+        self._rules = rules
         self._build = build
         self._documents = parts.documents
         self._lifetime = parts.lifetime
         self._known = parts.known
         self._timeout = parts.timeout
         self._background = BackgroundReading(self._read_unbuilt)
-        assert adapter.compilation
-        self._units = UnitErrors(adapter, adapter.compilation, build, parts.documents)
+        self._units = UnitErrors(plugin, rules, build, parts.documents)
         self._has_read: set[Path] = set()  # files that the present server has read because they were opened
         self._checked: set[Path] = set()  # files checked because they changed or a caller named them
         self._later: set[Path] = set()  # files to read before the next question, which need no check
@@ -95,7 +97,7 @@ class Reopening:
         affected |= self._later
         # What the index says about a deleted file, such as definitions in it, stays in it.
         gone = any(not self._build.holds(path) for path in affected)
-        too_many = len(affected) > self._adapter.changes.load_most and not to_check
+        too_many = len(affected) > self._rules.load_most and not to_check
         if gone or too_many or self._build.is_configured_by(changed):
             await self._renew()
             return True
@@ -152,7 +154,7 @@ class Reopening:
         """
         left_out = await self._left_out_with(word, part=part)
         files = {*left_out, *await self._conditional_with(word)}
-        if len(files) > self._adapter.changes.load_most:
+        if len(files) > self._rules.load_most:
             return frozenset(left_out)
         unread = await self._background.read(files) if files else set()
         return frozenset(unread.intersection(left_out))
@@ -207,7 +209,7 @@ class Reopening:
 
     def _told_where_included(self, paths: Collection[Path]) -> set[Path]:
         """The files that are reported for `paths` too, as their includers."""
-        pattern = self._adapter.diagnostics.elsewhere_pattern
+        pattern = self._plugin.diagnostics.elsewhere_pattern
         errors = filter(None, (elsewhere(one, pattern) for path in paths for one in self._published.get(path, ())))
         return {
             path

@@ -12,7 +12,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lsp_mcp.adapters import Adapter, Compilation
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
@@ -20,6 +19,8 @@ from lsp_mcp.lsp.life.reading import read_again, read_told
 from lsp_mcp.objects.elsewhere import elsewhere
 from lsp_mcp.servers.clangd.compilation.build import Build
 from lsp_mcp.servers.clangd.compilation.whole_units import WholeUnit
+from lsp_mcp.servers.clangd.rules import Compilation
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import Text
 
 log = logging.getLogger(__name__)
@@ -48,8 +49,9 @@ class UnitErrors:
     For an ordinary open document it reports less: includes are read without function bodies.
     """
 
-    def __init__(self, adapter: Adapter, rules: Compilation, build: Build, documents: Documents) -> None:
-        self._adapter = adapter
+    def __init__(self, plugin: Plugin, rules: Compilation, build: Build, documents: Documents) -> None:
+        self._adapter = plugin.adapter
+        self._elsewhere = plugin.diagnostics.elsewhere_pattern
         self._rules = rules
         self._build = build
         self._documents = documents
@@ -136,7 +138,7 @@ class UnitErrors:
 
     async def _found(self, path: Path, connection: Connection, *, apart: bool) -> Found | None:
         """The problems in `path`; None if the server ended."""
-        rules, was_open = self._adapter.diagnostics, path in self._documents
+        was_open, stop = path in self._documents, self._rules.stopped_code
         text = self._documents.present(path)
         unit = await self._unit(path, text, apart=apart)
         diagnostics = await self._diagnostics_of(path, unit.shown if unit else text, connection)
@@ -148,7 +150,7 @@ class UnitErrors:
             return None
         hides = connection.notifications.diagnostics.hides
         errors = [one for one in diagnostics if one.get("severity", _ERROR) == _ERROR and hides(one)]
-        stopped = [one for one in errors if rules.stopped_code and one.get("code") == rules.stopped_code]
+        stopped = [one for one in errors if stop and one.get("code") == stop]
         errors = [one for one in errors if one not in stopped]
         hidden, clear = set[Path](), set[Path]()
         if unit:
@@ -157,14 +159,13 @@ class UnitErrors:
             errors = unit.diagnostics(errors, connection.encoding)
         if stopped:
             hidden, clear = set(await self._build.files.included_by([path])), set()
-        pattern = rules.elsewhere_pattern
-        files = frozenset(other.path if (other := elsewhere(one, pattern)) else path for one in errors)
+        files = frozenset(other.path if (other := elsewhere(one, self._elsewhere)) else path for one in errors)
         # At the server's limit of errors, more includes reveal nothing.
         return Found(errors, files, frozenset(hidden), frozenset(clear), apart or bool(stopped))
 
     async def _unit(self, path: Path, text: Text, *, apart: bool) -> WholeUnit | None:
         """The text to show for `path`; None if it must be its own."""
-        rules, language = self._adapter.diagnostics, self._adapter.language_of(path)
+        rules, language = self._rules, self._adapter.language_of(path)
         if not language or not rules.whole_prefix:
             return None
         if rules.whole_unless and re.search(rules.whole_unless, text.content):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.adapters import Companion
+from lsp_mcp.servers.gopls.rules import Companion
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
 

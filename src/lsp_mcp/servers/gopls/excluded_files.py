@@ -12,10 +12,10 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
-from lsp_mcp.adapters import Projects
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.servers.gopls.kept_excluded import KeptExcluded
+from lsp_mcp.servers.gopls.rules import Projects
 from lsp_mcp.wire.process import run
 
 log = logging.getLogger(__name__)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import Context
 from pathlib import Path
 
-from lsp_mcp.adapters import Projects
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.servers.gopls.projects import Project
+from lsp_mcp.servers.gopls.rules import Projects
 from lsp_mcp.wire.process import run
 
 log = logging.getLogger(__name__)

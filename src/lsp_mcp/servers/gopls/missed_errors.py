@@ -7,11 +7,49 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter, Missed
+from msgspec import Struct
+
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.lsp.coverage import Miss
 from lsp_mcp.text import Text
 from lsp_mcp.words.scopes import blanked
+
+
+class Missed(Struct, frozen=True):
+    """An error that the language's own build reports and the server does not."""
+
+    files: str  # pattern of the paths of files that can have it
+    pattern: str  # in the text without comments and strings; the group `at` is the place
+    message: str  # with the groups of that pattern: {at}
+
+
+MISSED = (
+    # `go vet` and `go test` refuse a package with such a test, and gopls 0.24 says nothing. The go command wants one
+    # parameter without a package's name: only its last word counts.
+    Missed(
+        files=r"_test\.go$",
+        pattern=r"^func[ \t]+(?P<at>Test(?!Main\b)(?![a-z])\w*+)(?!\s*\(\s*(?:\w+\s*)?\*\s*(?:\w+\s*\.\s*)?T\b\s*,?"
+        r"\s*\)\s*\{)",
+        message="wrong signature for {at}, must be: func {at}(t *testing.T)",
+    ),
+    Missed(
+        files=r"_test\.go$",
+        pattern=r"^func[ \t]+(?P<at>TestMain)\b(?!\s*\(\s*(?:\w+\s*)?\*\s*(?:\w+\s*\.\s*)?[MT]\b\s*,?\s*\)\s*\{)",
+        message="wrong signature for {at}, must be: func {at}(m *testing.M)",
+    ),
+    Missed(
+        files=r"_test\.go$",
+        pattern=r"^func[ \t]+(?P<at>Benchmark(?![a-z])\w*+)(?!\s*\(\s*(?:\w+\s*)?\*\s*(?:\w+\s*\.\s*)?B\b\s*,?\s*"
+        r"\)\s*\{)",
+        message="wrong signature for {at}, must be: func {at}(b *testing.B)",
+    ),
+    Missed(
+        files=r"_test\.go$",
+        pattern=r"^func[ \t]+(?P<at>Fuzz(?![a-z])\w*+)(?!\s*\(\s*(?:\w+\s*)?\*\s*(?:\w+\s*\.\s*)?F\b\s*,?\s*\)\s*\{)",
+        message="wrong signature for {at}, must be: func {at}(f *testing.F)",
+    ),
+)
 
 
 class MissedErrors:
@@ -27,9 +65,8 @@ class MissedErrors:
         excludes: Callable[[Path], Awaitable[bool]],
     ) -> None:
         self._adapter = adapter
-        self._rules = adapter.diagnostics.missed
         # One pattern: of 50,000 files, one search for each rule would take 0.15 s.
-        self._files = re.compile("|".join(dict.fromkeys(f"(?:{rule.files})" for rule in self._rules)))
+        self._files = re.compile("|".join(dict.fromkeys(f"(?:{rule.files})" for rule in MISSED)))
         self._sources = sources
         self._excludes = excludes
         self._known: dict[str, tuple[Miss, ...]] = {}  # by path, of the text on disk
@@ -43,8 +80,6 @@ class MissedErrors:
 
     async def found(self, shown: Mapping[Path, Text]) -> dict[Path, tuple[Miss, ...]]:
         """The errors of each file that has any; `shown` are the texts of open documents."""
-        if not self._rules:
-            return {}
         able = await self._sources(self._files)
         known = self._known
         if unread := [path for path in able if path not in known]:
@@ -65,7 +100,7 @@ class MissedErrors:
         return self._in(path, Text(content_or_nothing(path).decode("utf-8", "replace")))
 
     def _in(self, path: str, text: Text) -> tuple[Miss, ...]:
-        rules = [rule for rule in self._rules if re.search(rule.files, path)]
+        rules = [rule for rule in MISSED if re.search(rule.files, path)]
         if not any(re.search(rule.pattern, text.content, re.MULTILINE) for rule in rules):
             return ()
         code = blanked(text.content, self._adapter.language_of(Path(path)))

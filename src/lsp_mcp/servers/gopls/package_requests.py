@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.adapters import Adapter, Changes
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Json
 from lsp_mcp.disk.files import is_backdated
 from lsp_mcp.errors import LspMcpError, PathError, RefusedError, SilentError, UnavailableError
@@ -20,6 +20,7 @@ from lsp_mcp.lsp.life.documents import MAX_OPEN
 from lsp_mcp.lsp.process.initialize import workspace_folders
 from lsp_mcp.lsp.reloading.plain import PlainReloading
 from lsp_mcp.lsp.reloading.reloading import own_error_gap
+from lsp_mcp.servers.gopls.rules import Changes
 from lsp_mcp.servers.gopls.syntax_check import syntax_errors
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
@@ -42,8 +43,11 @@ class PackageRequests(PlainReloading):
     server reports them later.
     """
 
-    def __init__(self, adapter: Adapter, parts: Parts, *, loads: Callable[[Path], Awaitable[bool]]) -> None:
+    def __init__(
+        self, adapter: Adapter, rules: Changes, parts: Parts, *, loads: Callable[[Path], Awaitable[bool]]
+    ) -> None:
         super().__init__(adapter, parts.workspace, parts.documents, parts.lifetime, parts.timeout)
+        self._rules = rules
         self._known = parts.known
         self._loads = loads
         self._shown: set[Path] = set()  # files that were shown because the server had overlooked them
@@ -55,7 +59,7 @@ class PackageRequests(PlainReloading):
     @property
     def reads_untold(self) -> bool:
         """See `Reloading.reads_untold`."""
-        return bool(self._adapter.changes.load_request)
+        return bool(self._rules.load_request)
 
     def started(self) -> None:
         """A new server reads all packages itself."""
@@ -63,7 +67,7 @@ class PackageRequests(PlainReloading):
 
     async def load(self, changed: Collection[Path], *, to_check: bool = False) -> bool:
         """See `Reloading.load`: only files for which it may have an old text are new to the server."""
-        rules = self._adapter.changes
+        rules = self._rules
         touched = [path for path in changed if self._adapter.language_of(path)]
         sources = sorted(path for path in touched if path.is_file() and self._workspace.holds(path))
         self._handed_over.difference_update(changed)
@@ -88,14 +92,14 @@ class PackageRequests(PlainReloading):
     def mistrust(self, path: Path, name: str) -> None:
         """See `Reloading.mistrust`: the server has the text of an open document in any case."""
         known = path in self._documents or path in self._handed_over
-        if self._adapter.changes.goes_by_mtime and not known and self._adapter.language_of(path):
+        if self._rules.goes_by_mtime and not known and self._adapter.language_of(path):
             self._mistrusted.add(path)
 
     async def _hand_over(self, paths: Collection[Path]) -> bool:
         """Send the server the texts of `paths`, by opening them or as changes; returns whether there were any."""
         closed = sorted(path for path in paths if path not in self._documents)
         pinned = self._documents.pinned
-        if len(closed) > self._adapter.changes.load_most or (closed and len(pinned) + len(closed) > MAX_OPEN):
+        if len(closed) > self._rules.load_most or (closed and len(pinned) + len(closed) > MAX_OPEN):
             # A new server reads all files itself, so none has to stay open.
             self._documents.keep_last(_KEPT)
             await self._lifetime.renew()
@@ -113,11 +117,11 @@ class PackageRequests(PlainReloading):
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:
         """See `Reloading.buffers_changed`: checks their syntax, which the server reports later."""
-        if len(paths) <= self._adapter.changes.load_most:
+        if len(paths) <= self._rules.load_most:
             await self._parse(paths)
 
     async def _parse(self, paths: Collection[Path]) -> None:
-        command = self._adapter.diagnostics.syntax_command
+        command = self._rules.syntax_command
         if not command or not paths:
             return
         texts = {path: self._documents.present(path).content for path in sorted(paths)}
@@ -213,7 +217,7 @@ class PackageRequests(PlainReloading):
             self._documents.keep_last(_KEPT)
             await self._lifetime.renew()
             await self._known()
-        elif self._adapter.changes.load_request:
+        elif self._rules.load_request:
             await self._load_all(await self._lifetime.live(), root)
 
     async def _load_all(self, connection: Connection, root: Path) -> None:

@@ -5,28 +5,69 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
 from lsp_mcp.lsp.reloading.reloading import Reloading
+from lsp_mcp.servers.gopls import traits
 from lsp_mcp.servers.gopls.package_requests import PackageRequests
+from lsp_mcp.servers.gopls.rules import CHANGES, MODULES, Changes, Projects
 from lsp_mcp.servers.gopls.workspace_projects import WorkspaceProjects
 
 
 class GoplsPlugin(SessionPlugin):
     """gopls knows the packages of the modules that it has loaded."""
 
+    documents = traits.DOCUMENTS
+    reports = traits.REPORTS
+    diagnostics = traits.DIAGNOSTICS
+    symbols = traits.SYMBOLS
+    word_check = traits.WORD_CHECK
+    visibility = traits.VISIBILITY
+    renaming = traits.RENAMING
+    refactorings = traits.REFACTORINGS
+
+    def __init__(self, adapter: Adapter, modules: Projects = MODULES, changes: Changes = CHANGES) -> None:
+        super().__init__(adapter)
+        self._modules = modules
+        self._changes = changes
+
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""
-        return WorkspaceProjects(self.adapter, start)
+        return WorkspaceProjects(self, self._modules, start)
 
     def reloading(self, coverage: Coverage, parts: Parts) -> Reloading:
         """See `SessionPlugin.reloading`."""
         assert isinstance(coverage, WorkspaceProjects)
-        return PackageRequests(self.adapter, parts, loads=coverage.loads)
+        return PackageRequests(self.adapter, self._changes, parts, loads=coverage.loads)
+
+    @property
+    def pulls_diagnostics(self) -> bool:
+        """See `Plugin.pulls_diagnostics`."""
+        return False
 
     @property
     def finds_all_names(self) -> bool:
         """See `Plugin.finds_all_names`."""
         return True
+
+    @property
+    def goes_by_mtime(self) -> bool:
+        """See `Plugin.goes_by_mtime`."""
+        return self._changes.goes_by_mtime
+
+    @property
+    def left_out_refusal(self) -> str:
+        """See `Plugin.left_out_refusal`."""
+        return self._modules.left_out_refusal
+
+    @property
+    def project_marker(self) -> str:
+        """See `Plugin.project_marker`."""
+        return self._modules.marker
+
+    def ignores(self, folder: Path, root: Path) -> bool:
+        """See `Plugin.ignores`."""
+        return self._modules.ignores(folder / "file", root)
 
     def is_exported(self, name: str, path: Path) -> bool:
         """See `Plugin.is_exported`: names in capitals, of the type too, and not in a test."""

@@ -13,12 +13,12 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from lsp_mcp.adapters import Join
 from lsp_mcp.cache_folders import checkout_folder
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import UnavailableError
 from lsp_mcp.private_files import private_folder, write_private
 from lsp_mcp.servers.gopls.projects import Project, ProjectMap, folders_named_in
+from lsp_mcp.servers.gopls.rules import Join
 from lsp_mcp.wire.process import run
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Projects
+from lsp_mcp.servers.gopls.rules import Projects
 
 Read = Callable[[Path], str]
 

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.adapters import Adapter, Projects
 from lsp_mcp.backend import Scope, Use
 from lsp_mcp.disk.files import content
 from lsp_mcp.errors import UnavailableError
@@ -28,7 +27,9 @@ from lsp_mcp.servers.gopls.kept_excluded import KeptExcluded
 from lsp_mcp.servers.gopls.missed_errors import MissedErrors
 from lsp_mcp.servers.gopls.private_join import PrivateJoin
 from lsp_mcp.servers.gopls.projects import Project, ProjectMap, above, map_projects
+from lsp_mcp.servers.gopls.rules import Projects
 from lsp_mcp.servers.gopls.sources import Sources
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import Text
 from lsp_mcp.wire.process import run
 from lsp_mcp.words.word_search import WordSearch
@@ -40,13 +41,13 @@ _CHECK_TIMEOUT = 20.0  # seconds per check command
 
 
 class WorkspaceProjects(Coverage):
-    """The projects of one workspace, as one server sees them; empty for a server without projects."""
+    """The projects of one workspace, as one server sees them."""
 
-    def __init__(self, adapter: Adapter, start: Start) -> None:
+    def __init__(self, plugin: Plugin, rules: Projects, start: Start) -> None:
         workspace, feed = start.workspace, start.feed
         self.surroundings = self
-        self._adapter = adapter
-        self._rules = adapter.projects
+        self._adapter = adapter = plugin.adapter
+        self._rules = rules
         self._root = workspace.root
         self._workspace = workspace
         self._feed = feed
@@ -56,11 +57,9 @@ class WorkspaceProjects(Coverage):
         self._program_env = {
             name: value for name, value in adapter.settings.program_env.items() if name not in environment
         }
-        join = adapter.projects.join if adapter.projects else None
+        join = rules.join
         self._join = (
-            PrivateJoin(join, adapter.projects.marker, workspace.root, environment, allowed=not start.hosted)
-            if adapter.projects and join
-            else None
+            PrivateJoin(join, rules.marker, workspace.root, environment, allowed=not start.hosted) if join else None
         )
         self._companions = (
             Companions(join.companion, workspace.root, lambda: self.are_joined_by_variable)
@@ -76,11 +75,9 @@ class WorkspaceProjects(Coverage):
         self._repaired = False  # one of them would load now
         self._words = WordSearch()
         self._sources = Sources(adapter.extensions, feed.paths, lambda path: self._projects().of(path))
-        self._imports = (
-            ImportCheck(adapter.projects, lambda path: self._projects().of(path)) if adapter.projects else None
-        )
+        self._imports = ImportCheck(rules, lambda path: self._projects().of(path))
         self._missed = MissedErrors(adapter, self._loaded_sources, self._is_excluded)
-        command = adapter.projects.excluded_command if adapter.projects else ()
+        command = rules.excluded_command
         self._excluded = (
             ExcludedFiles(command, partial(feed.free_readers, adapter.extensions), lambda: self.env, self._kept())
             if command
@@ -93,14 +90,11 @@ class WorkspaceProjects(Coverage):
     def changed(self, paths: Sequence[Path]) -> None:
         """Forget what changes of `paths` may affect: the word search and, for project files, the projects."""
         rules = self._rules
-        if not rules:
-            return
         self._changes += 1
         sources = [path for path in paths if path.suffix in self._adapter.extensions]
         self._words.changed(map(str, sources))
         self._missed.changed(sources)
-        if self._imports:
-            self._imports.changed(sources)
+        self._imports.changed(sources)
         if self._excluded:
             self._excluded.changed(sources)
         if self._folders_by_project is not None:
@@ -191,21 +185,21 @@ class WorkspaceProjects(Coverage):
 
     def check(self) -> None:
         """Begin to check whether the projects can be loaded at all."""
-        if self._rules and self._rules.check_command and not self._closed:
+        if self._rules.check_command and not self._closed:
             for folder in self._folders()[:_MOST_LOADED]:
                 if folder not in self._checks:
                     self._checks[folder] = asyncio.create_task(self._check(self._rules, folder), context=Context())
 
     def files_to_open(self) -> list[Path]:
         """One file of each project that the server loads only on request, at most 16."""
-        if not self._rules or not self._rules.open_to_load:
+        if not self._rules.open_to_load:
             return []
         unloaded = self._projects().unloaded(self._root)[:_MOST_LOADED]
         return [file for project in unloaded if (file := self._sources.plain(project))]
 
     def names(self) -> list[tuple[str, str]]:
-        """See `ProjectMap.names`; none for a server without projects."""
-        return self._projects().names() if self._rules else []
+        """See `ProjectMap.names`."""
+        return self._projects().names()
 
     async def libraries(self) -> Sequence[str]:
         """The folders that contain dependencies; none if they cannot be found."""
@@ -228,12 +222,12 @@ class WorkspaceProjects(Coverage):
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """The gaps caused by projects; see `Backend.gaps`."""
-        if not self._rules or scope.reach == "text":
+        if scope.reach == "text":
             return []
         path, use = scope.path, scope.use if scope.reach == "workspace" else None
         gaps = [Gap("not_loaded", problem) for problem in await self._problems(path)]
         projects = self._projects()
-        if self._imports and scope.reach == "workspace":
+        if scope.reach == "workspace":
             about = projects.of(path) if path else None
             gaps += [
                 Gap("not_loaded", f"{problem}: {self._adapter.name} may leave out packages")
@@ -260,7 +254,7 @@ class WorkspaceProjects(Coverage):
 
     async def left_out(self, path: Path, use: Use) -> list[Path]:
         """See `Backend.left_out`."""
-        if not self._rules or not (project := self._projects().of(path)):
+        if not (project := self._projects().of(path)):
             return []
         found: list[Path] = []
         for one in self._together(project):
@@ -275,20 +269,18 @@ class WorkspaceProjects(Coverage):
             loads = {folder for folder in self._failing if not self._reason(folder)}
             self._failing -= loads
             self._repaired |= bool(loads)
-        imports = self._imports is not None and await self._imports.repaired()
+        imports = await self._imports.repaired()
         return imports or self._repaired
 
     def taken_up(self) -> None:
         """Note that the server has read all packages again."""
         self._repaired = False
-        if self._imports:
-            self._imports.taken_up()
+        self._imports.taken_up()
 
     async def close(self) -> None:
         """End the checks that are still running."""
         self._closed = True
-        if self._imports:
-            await self._imports.close()
+        await self._imports.close()
         finding = self._finding_folders[1] if self._finding_folders else None
         checks: list[asyncio.Task[Any]] = [
             *self._checks.values(),
@@ -303,7 +295,6 @@ class WorkspaceProjects(Coverage):
     # --- inside ------------------------------------------------------------------------------------
 
     def _projects(self) -> ProjectMap:
-        assert self._rules
         if self._map is None:
             own = self._own()
             joined = self._join.by_user() if self._join else None
@@ -313,7 +304,6 @@ class WorkspaceProjects(Coverage):
         return self._map
 
     def _own(self) -> ProjectMap:
-        assert self._rules
         if self._own_map is None:
             files = [
                 *self._feed.files_named({self._rules.marker, self._rules.joined_by}),
@@ -413,7 +403,6 @@ class WorkspaceProjects(Coverage):
 
     def _has_join(self) -> bool:
         """Whether projects are joined here, other than those asked about."""
-        assert self._rules
         if self._join and (by_user := self._join.by_user()) is not None:
             return bool(by_user)
         files = (*self._feed.files_named({self._rules.joined_by}), *above(self._root, self._rules))
@@ -451,7 +440,6 @@ class WorkspaceProjects(Coverage):
         files = tuple(path for path in map(Path, excluded) if path not in searched)
         if not files:
             return gaps
-        assert self._rules
         named = first_few([self._workspace.display_path(file) for file in files])
         text = f"not searched: {named}, not in this build, with the word {use.identifier}"
         if hint := await asyncio.to_thread(how_to_build, self._rules, files):
@@ -467,34 +455,31 @@ class WorkspaceProjects(Coverage):
 
     async def _loaded_sources(self, named: re.Pattern[str]) -> list[str]:
         """The source files whose paths match `named` in folders that the server loads, excluded ones too."""
-        if not self._rules:
-            return []
         folders = {str(folder) for inside in (await self._source_folders()).values() for folder in inside}
         of = (path for project in self._projects().projects for path in self._sources.of(project))
         return [path for path in of if named.search(path) and path.rpartition(os.sep)[0] in folders]
 
     async def _is_excluded(self, path: Path) -> bool:
         """Whether the build is known to exclude `path`."""
-        project = self._projects().of(path) if self._rules else None
+        project = self._projects().of(path)
         return project is not None and str(path) in await self._excluded_files(project)
 
     async def loads(self, path: Path) -> bool:
         """Whether the server should have loaded `path`: it is in a folder that it loads, and the build includes it."""
-        project = self._projects().of(path) if self._rules else None
+        project = self._projects().of(path)
         if project is None or path.parent not in (await self._source_folders()).get(project.folder, ()):
             return False
         return not await self._is_excluded(path)
 
     def _kept(self) -> KeptExcluded | None:
         rules = self._rules
-        if rules is None or not rules.excluded_settings_command:
+        if not rules.excluded_settings_command:
             return None
         markers = tuple(filter(None, (rules.marker, rules.joined_by)))
         return KeptExcluded(self._root, self._build_settings, self._adapter.extensions, markers)
 
     async def _build_settings(self, folder: Path) -> str:
         """A digest of what decides which files of the project in `folder` are excluded; empty if incomplete."""
-        assert self._rules
         try:
             command, env = self._rules.excluded_settings_command, self.env
             code, output = await run(command, cwd=folder, timeout=_CHECK_TIMEOUT, env=env)
@@ -507,7 +492,6 @@ class WorkspaceProjects(Coverage):
         """The folders with sources, by the folder of their project; sorted."""
         if self._folders_by_project is not None:
             return self._folders_by_project
-        assert self._rules
         marker, rules, root = self._rules.marker, self._rules, self._root
         if (known := self._finding_folders) is None or known[0] != self._changes or known[1].done():
             finding = self._sources.folders(

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter, Compilation
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Facts, Indexed, Use
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.lsp.coverage import Coverage, Start
@@ -22,6 +22,7 @@ from lsp_mcp.servers.clangd.compilation.files import BuildFiles
 from lsp_mcp.servers.clangd.compilation.files_elsewhere import FilesElsewhere
 from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.servers.clangd.compilation.index_folder import IndexFolder
+from lsp_mcp.servers.clangd.rules import Compilation
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class Build(Coverage):
     def __init__(self, adapter: Adapter, rules: Compilation, start: Start) -> None:
         feed, workspace = start.feed, start.workspace
         home = IndexHome.EDITORS if start.hosted else IndexHome.SHARED if start.shared_index else IndexHome.OURS
-        self.files = BuildFiles(adapter, feed, Includes(rules.include_pattern))
+        self.files = BuildFiles(adapter, rules, feed, Includes(rules.include_pattern))
         self.includes = self.files
         self.has_index = False  # whether the server will index anything by itself
         self._adapter = adapter

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter, Compilation
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.gaps import Gap
 from lsp_mcp.servers.clangd.compilation.chosen_database import ChosenDatabase
 from lsp_mcp.servers.clangd.compilation.database import Database
+from lsp_mcp.servers.clangd.rules import Compilation
 
 DisplayPath = Callable[[Path], str]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from lsp_mcp.adapters import Compilation
 from lsp_mcp.disk.files import Signature
 from lsp_mcp.servers.clangd.compilation.database import (
     Database,
@@ -14,6 +13,7 @@ from lsp_mcp.servers.clangd.compilation.database import (
     own_project,
     read_database,
 )
+from lsp_mcp.servers.clangd.rules import Compilation
 
 
 class ChosenDatabase:

@@ -16,8 +16,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from lsp_mcp.adapters import Compilation
 from lsp_mcp.disk.files import Signature, content
+from lsp_mcp.servers.clangd.rules import Compilation
 
 _WORD = r"""(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+"""  # as a shell reads it
 _KEYS = ("directory", "file", "command", "arguments", "output")

@@ -19,6 +19,7 @@ from lsp_mcp.servers.clangd.compilation.conditionals import stands_in_condition
 from lsp_mcp.servers.clangd.compilation.fragments import is_inside
 from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.servers.clangd.compilation.whole_units import WholeUnit
+from lsp_mcp.servers.clangd.rules import Compilation
 from lsp_mcp.text import Text
 from lsp_mcp.words.word_search import WordSearch
 
@@ -39,7 +40,8 @@ class View(Struct, frozen=True):
 class BuildFiles:
     """The files of a workspace; changes are processed at the next look."""
 
-    def __init__(self, adapter: Adapter, feed: Feed, includes: Includes) -> None:
+    def __init__(self, adapter: Adapter, rules: Compilation, feed: Feed, includes: Includes) -> None:
+        self._rules = rules
         self._adapter = adapter
         self._feed = feed
         self._includes = includes
@@ -121,11 +123,10 @@ class BuildFiles:
         if not all(path in self._includes.known for path in files):
             return None
         if self._leading_out is None or self._leading_out[0] is not view:
-            out = self._includes.leading_out(_Libraries(self._adapter).has)
+            out = self._includes.leading_out(_Libraries(self._rules).has)
             self._leading_out = view, frozenset(self._includes.affected(out))
         including = self._includes.affected(files)
-        rules = self._adapter.compilation
-        if rules and all(map(rules.compiles, files)):
+        if all(map(self._rules.compiles, files)):
             return frozenset(including)  # a header without generated files that include one
         return self._leading_out[1].union(including)
 
@@ -152,9 +153,10 @@ class BuildFiles:
     async def whole_unit(self, path: Path, text: Text, language: Language, prefix: str, *, apart: bool) -> WholeUnit:
         """See `WholeUnit`."""
         await self.view()
-        pattern = self._adapter.compilation.include_pattern if self._adapter.compilation else "(?!)"
-        libraries = _Libraries(self._adapter).has
-        return WholeUnit(path, text, language, prefix, pattern, self._includes, libraries, apart=apart)
+        libraries = _Libraries(self._rules).has
+        return WholeUnit(
+            path, text, language, prefix, self._rules.include_pattern, self._includes, libraries, apart=apart
+        )
 
     async def outside_with(self, word: str, *, part: bool) -> list[Path]:
         """The files outside the build that contain `word`; with `part`, inside a word too, ignoring case."""
@@ -179,11 +181,10 @@ class BuildFiles:
 class _Libraries:
     """The headers in system folders."""
 
-    def __init__(self, adapter: Adapter) -> None:
-        rules = adapter.compilation
-        globs = rules.library_folders if rules else ()
+    def __init__(self, rules: Compilation) -> None:
+        globs = rules.library_folders
         self._folders = [folder for pattern in globs for folder in glob.glob(pattern)]  # noqa: PTH207 (absolute)
-        self._own = re.compile(rules.library_pattern if rules else "(?!)")
+        self._own = re.compile(rules.library_pattern)
 
     def has(self, spelled: str) -> bool:
         """Whether an include's spelling names one of them."""

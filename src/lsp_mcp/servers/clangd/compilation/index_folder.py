@@ -29,7 +29,6 @@ from blake3 import blake3
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lsp_mcp.adapters import Compilation
 from lsp_mcp.backend import Indexed
 from lsp_mcp.cache_folders import cache_folder, checkout_folder, require_room
 from lsp_mcp.disk.files import Signature, content
@@ -38,6 +37,7 @@ from lsp_mcp.remembered import Remembered
 from lsp_mcp.servers.clangd.compilation import index_file
 from lsp_mcp.servers.clangd.compilation.database import Database
 from lsp_mcp.servers.clangd.compilation.includes import Includes, Scan
+from lsp_mcp.servers.clangd.rules import Compilation
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,1 @@
+"""basedpyright, a Python language server."""

@@ -1,0 +1,12 @@
+"""What questions must know about basedpyright: `BasedpyrightPlugin`. Facts were seen with basedpyright 1.40."""
+
+from __future__ import annotations
+
+from lsp_mcp.lsp.coverage import SessionPlugin
+from lsp_mcp.servers.traits import WordCheck
+
+
+class BasedpyrightPlugin(SessionPlugin):
+    """basedpyright says of an argument that it does not know what the called function is: `print` for `print(x.a)`."""
+
+    word_check = WordCheck(named_by_text=True)

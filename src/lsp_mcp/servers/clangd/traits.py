@@ -1,0 +1,131 @@
+"""Traits of clangd, as seen with clangd 22.1."""
+
+from __future__ import annotations
+
+from lsp_mcp.servers.traits import (
+    Diagnostics,
+    Documents,
+    Hierarchy,
+    InactiveRegions,
+    Refactorings,
+    Reports,
+    Symbols,
+    WordCheck,
+)
+
+DOCUMENTS = Documents(
+    # It waits for more changes before it looks at one, unless it is told not to.
+    change_fields={"wantDiagnostics": True},
+    # Told that one document was saved, it looks at all that are open again: at the includes too, but not if the file
+    # has its old size and time. All that a change concerns is opened again anyway (see [compilation]), or told below.
+    tell_saved=False,
+    # clangd 22 loses a worker (`-j`, as many as there are processors) for good over a document that is closed while two
+    # updates of it wait to be built; without workers it answers nothing any more.
+    close_when_read=True,
+    # Builds even where all looks the same. The first diagnostics may come out of the build that was going on already.
+    reread_fields={"wantDiagnostics": True, "forceRebuild": True},
+    reread_times=2,
+)
+
+
+INACTIVE_REGIONS = InactiveRegions(
+    method="textDocument/inactiveRegions",
+    capability=("textDocument", "inactiveRegionsCapabilities", "inactiveRegions"),
+)
+
+
+REPORTS = Reports(
+    # What it says on its stderr of a file that could not be compiled to its end: uses in the rest are not in the index.
+    incomplete_pattern=r"Failed to compile (.+), index may be incomplete",
+    # And of one that clang could not begin with, because it has no use for a flag that GCC knows. It says nothing else
+    # of such a file, whatever is asked, but "invalid AST".
+    unusable_pattern=r"Indexing (.+) failed: ",
+    unusable_hint="`clangd --check=FILE` says why; `CompileFlags: {Remove: [FLAG]}` in a file .clangd takes a flag out",
+    # Of the compiler's command line: flags of another compiler.
+    harmless_errors="drv_",
+)
+
+
+DIAGNOSTICS = Diagnostics(
+    # Of an included file it says so where that is included.
+    clears_closed=True,
+    elsewhere_pattern="[Ii]n (?:included file|template): ",
+    # A header has changed since clangd read it for this document, and more errors follow, such as redefinitions.
+    outdated_code="fe_ast_file_modified",
+)
+
+
+SYMBOLS = Symbols(
+    # A symbol's whole name is its container's, this, and its own.
+    scope_separator="::",
+    # It indexes the standard library by itself.
+    knows_libraries=True,
+    # Its index has the types in functions and their methods, but not their fields; its outlines have none of them.
+    omits_local_types="types-first",
+    # Of macros: their expansions in an outline, their definitions in a name search.
+    kinds={"null": "macro", "string": "macro"},
+)
+
+# Which type is based on which is not all in the index of clangd 22 (of the nine subclasses of leveldb's Iterator three
+# are missing), and what was so once stays in it. What it has read from an open document is right.
+HIERARCHY = Hierarchy(
+    id_field="symbolID",
+    bases_field="parents",
+    class_pattern=r"\b(?:class|struct)\b[^;{}=]*?(?<!\w)(?P<name>[^\W\d]\w*)\s*(?:<[^;{}]*?>\s*)?(?:\([^()]*\)\s*)?("
+    r"?:\bfinal\s*)?(?<!:):(?!:)(?P<bases>[^;{}]*)\{",
+    # `template <class T> struct Mixin : T`: which type is below which, only the uses of the template tell.
+    parameters_pattern=r"\btemplate\s*<(?P<parameters>(?:[^<>;{}]|<[^<>;{}]*>)*)>\s*(?:class|struct)\b[^;{}<>]*\Z",
+    # In capitals at the beginning of a line, as in TEST_F(Fixture, Name).
+    maker_pattern=r"(?m)^[ \t]*[A-Z][A-Z0-9_]{2,}[ \t]*\((?P<arguments>[^(){};]*)\)",
+    macro_use_pattern=r"\b(?P<macro>[A-Z][A-Z0-9_]{2,})[ \t]*\((?P<arguments>[^(){};]*)\)",
+    alias_patterns=(
+        r"\busing\s+(?P<name>\w+)\s*=\s*(?:typename\s+|class\s+|struct\s+)?(?:::\s*)?(?:\w+\s*(?:<[^;{}]*>\s*)?::\s*"
+        r")*(?P<type>\w+)\s*(?:<[^;{}]*>\s*)?;",
+        r"\btypedef\s+(?:typename\s+|class\s+|struct\s+)?(?:::\s*)?(?:\w+\s*(?:<[^;{}]*>\s*)?::\s*)*(?P<type>\w+)\s*"
+        r"(?:<[^;{}]*>\s*)?(?<!\w)(?P<name>\w+)\s*;",
+    ),
+)
+
+REFACTORINGS = Refactorings(invented={"refactor": r"extracted|placeholder"})
+
+# The definition of a place that the preprocessor leaves out, or that depends on a template's argument, clangd 22
+# guesses by its spelling; this answers from what was parsed, and not at all there.
+WORD_CHECK = WordCheck(
+    request="textDocument/symbolInfo",
+    location_fields=("declarationRange", "definitionRange"),
+    id_field="id",
+    # Where a typedef or an alias is used clangd 22 also gives what it stands for. `typedef struct S {} S;` are two
+    # symbols, and so are the two of `using S = n::S;`: before the name of such an alias there stands no letter for what
+    # it is.
+    alias_field="usr",
+    # What begins with a file's name is static, a macro, a typedef, or is in an unnamed namespace.
+    internal_pattern=r"^c:[^@]",
+    # The parameters of all types of functions in a file have one id, `c:a.h@name`; so does a static variable of that
+    # name.
+    shared_id_pattern=r"^c:[^@]+@\w+$",
+    alias_pattern=r"@T@[^@]*$|^c:(?:@(?:N|[SUE]A?|[SU][TP][^@]*)@[^@]+)*@[^@]+$",
+    # Of a type that it does not know, in a header that was opened alone, it says that it is the member declared behind
+    # it; of a parameter that is declared between `f(a)` and `{`, as in the first C, that it is the function.
+    name_field="name",
+    standing_for=frozenset(["auto", "this", "operator", "decltype"]),
+    member_pattern=r"(?P<operand>(?<!\w)(?:[^\W\d]\w*+\s*+(?:\.|->|::)\s*+)*[^\W\d]\w*+)?+\s*+(?P<operator>\.|->|::)"
+    r"\s*\Z",
+    member_operators=frozenset([".", "->"]),
+    # Which overload a call means whose arguments depend on a template's parameters, an instance decides: it is a use of
+    # each.
+    template_pattern=r"\btemplate\s*<|[(,]\s*(?:const\s+)?auto\b",
+    qualifier_pattern=r"\s*(?:<[^;{}]*>\s*)?::",
+    returned_pattern=r"(?:[)\]&]|\b(?:const|volatile|noexcept|mutable|constexpr|override|final))\s*->\s*\Z",
+    parameter_pattern=r"\btemplate\s*<(?:[^<>;{}]|<[^<>;{}]*>)*\Z",
+    # `typename T::word`, where T is the parameter of a template and has no default that clangd 22 would take for it.
+    dependent_pattern=r"\btypename\s+(?P<parameter>\w+)\s*::\s*(?:template\s+)?\Z",
+    type_parameter_pattern=r"\b(?:typename|class)\s+{name}\s*[,>]",
+    kind_pattern=r"\b(?:struct|union|enum|class|goto)\s+\Z",
+    # Of a conversion the rest is empty, since its type may be spelled in several ways; capitals may be a macro, but not
+    # before `*`.
+    longer_names={
+        "operator": r"\s*(?:\(\s*\)|\[\s*\]|<<=|>>=|<=>|->\*?|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%^&|]="
+        r"|[-+*/%^&|~!=<>,]|\"\"\s*\w+|(?:new|delete)\b(?:\s*\[\s*\])?)"
+        r"|\s+(?!(?:new|delete)\b|[A-Z\d_]+\b(?!\s*[*&]))(?=\w)",
+    },
+)

@@ -1,0 +1,168 @@
+"""Traits of gopls, as seen with gopls 0.24."""
+
+from __future__ import annotations
+
+from lsp_mcp.servers.traits import (
+    BuiltAction,
+    Diagnostics,
+    Documents,
+    Follower,
+    Packages,
+    Refactorings,
+    Renaming,
+    Reports,
+    Symbols,
+    Visibility,
+    WordCheck,
+)
+
+DOCUMENTS = Documents(
+    # It reads the file itself.
+    outlines_closed=True,
+)
+
+
+REPORTS = Reports(
+    # In go.mod or go.work, when `go list` fails: without a folder for its cache, for example. gopls then finds nothing
+    # by name.
+    failure_pattern=r"^packages\.Load error: (?:err: )?(?:exit status \d+: )?(?:stderr: )?(?P<reason>[\s\S]+)",
+)
+
+
+DIAGNOSTICS = Diagnostics(
+    # Told that a file changed, gopls 0.24 says after a while, or not at all, what that means for others.
+    command="gopls.diagnose_files",
+    command_field="Files",
+    # It answers when all that it has to say of every file has been published, of files that are not open too.
+    command_covers="workspace",
+    syntax_source="syntax",
+)
+
+
+SYMBOLS = Symbols(
+    # gopls names a method `T.M` or `(*T).M` beside its type T.
+    member_pattern=r"^\(?\*?(?P<owner>[^().\[\]*]+)(?:\[.*\])?\)?\.(?P<member>[^.]+)$",
+    # gopls 0.24 finds the uses of a method of a generic type only from its definition, and those of a field only when
+    # it renames: `Set[int].Items` and `Set[string].Items` are two objects to it.
+    generic_pattern=r"\[",
+    # The most that gopls gives to one workspace/symbol, whatever is asked.
+    workspace_symbol_cap=100,
+    narrow_query="{name}$",
+    # Of a concrete type or method it gives the interfaces and their methods; of an interface, whatever has it, at once.
+    implementation_goes_up=True,
+    # As a caller, a variable is called `init`, by Go's function that gives it its value.
+    names_in_text=("variable",),
+    # gopls 0.24 has nothing that a type inside a function declares, nor `var v struct { a int }`, `type S []struct { a
+    # int }`.
+    omits_local_types="names-first",
+    # A hover on a type ends with the members that it has by embedding: `func (*base.Base) Reset()`, `Count int //
+    # through Base`.
+    promoted_patterns=(
+        r"(?m)^func \((?:\w+ )?\*?(?P<package>\w+\.)?(?P<owner>\w+)(?:\[.*\])?\) {name}\(",
+        r"(?m)^{name}\b.*// through (?:\w+\.)*(?P<owner>\w+)[ \t]*$",
+    ),
+    # A defined type that is neither a struct nor an interface.
+    kinds={"class": "type"},
+)
+
+
+VISIBILITY = Visibility(
+    import_pattern=r"""\bimport\b(?:\s|{comment})*(?:\((?:{comment}|{string}|[^)"`])*(?:\)|\Z)|[\w.]*(?:\s|{comment})*{string})""",
+    after_imports_pattern=r"^(?:func|type|var|const)\b",
+    import_name_pattern=r"(?:\b(?!import\b)(?P<alias>\w+)[ \t]+)?(?P<path>{string})",
+    # Not `C`, by which exported functions of Go are called too, and no version: math/rand/v2 is called rand.
+    library_name_pattern=r"(?:^|/)(?!v[0-9]+$)(?P<name>[a-z]\w*)$",
+    # The standard library's, and `C`.
+    library_pattern=r"[^./]+(?:/|$)",
+    private_files=r"_test\.go$",
+    private_names=r"^[a-z_]",
+    # gopls 0.24 calls a type by what is below it: `type F func()` is a function, `type N int` a number.
+    type_pattern=r"(?m)\btype[ \t]+{name}\b|^[ \t]*type[ \t]*\([\s\S]*?(?:^|;)[ \t]*{name}\b",
+    # By `//go:linkname` any package can use what another one keeps to itself.
+    naming_words=("linkname",),
+    version_mark="@",
+    capital_mark="!",
+)
+
+
+RENAMING = Renaming(
+    names_no_files=True,
+    # In the build of a file that has no other use of the type than by that field.
+    embedded_refusal="an embedded field must be renamed at its declaration",
+    # It refuses to break an interface of the workspace, and says nothing of those of Go's library.
+    known_by_name={
+        "String func() string": "fmt.Stringer",
+        "GoString func() string": "fmt.GoStringer",
+        "Error func() string": "error",
+        "Unwrap func() error": "errors.Unwrap",
+        "MarshalJSON func() ([]byte, error)": "json.Marshaler",
+        "UnmarshalJSON func([]byte) error": "json.Unmarshaler",
+        "MarshalText func() ([]byte, error)": "encoding.TextMarshaler",
+        "UnmarshalText func([]byte) error": "encoding.TextUnmarshaler",
+        "ServeHTTP func(http.ResponseWriter, *http.Request)": "http.Handler",
+    },
+    followers=(
+        # gopls 0.24 leaves examples behind, and `go test`, which checks that they belong to something, fails.
+        Follower(
+            query="'Example{name}",
+            pattern=r"Example(?![a-z_])(?P<name>{name})(?:_\w+)?",
+        ),
+        # `ExampleT_M` is about M of T, which may be a member of a type that T embeds.
+        Follower(
+            query="'Example '_{name}",
+            pattern=r"Example(?P<owner>[^\W_]+)_(?![a-z_])(?P<name>{name})(?:_[a-z]\w*)?",
+        ),
+    ),
+    # gopls 0.24 has no workspace/willRenameFiles. It moves a package when that is renamed to another path of its
+    # module.
+    packages=Packages(
+        clause_pattern=r"^package\s+(?P<name>\w+)",
+        module_file="go.mod",
+        module_pattern=r'^module\s+"?(?P<path>[^\s"]+)',
+    ),
+)
+
+REFACTORINGS = Refactorings(
+    invented={
+        "refactor.extract.function": r"newFunction\d*",
+        "refactor.extract.method": r"newMethod\d*",
+        "refactor.extract.variable": r"newVar\d*",
+        "refactor.extract.variable-all": r"newVar\d*",
+        "refactor.extract.constant": r"newConst\d*",
+        "refactor.extract.constant-all": r"newConst\d*",
+    },
+    built=(
+        # gopls 0.24 offers these to clients that show forms; the commands take the answers from anybody. Of a client
+        # that shows none it asks a question without a name.
+        BuiltAction(
+            title="Move declaration to a file",
+            kind="refactor.move.moveDeclaration",
+            command="gopls.move_declaration",
+            arguments=({"Location": "{location}"},),
+            answers={"file": "{file}", "": "{file}"},
+            files=("file",),
+            needs=r"^(func|type|var|const)\b",
+        ),
+        BuiltAction(
+            title="Implement an interface",
+            kind="refactor.rewrite.implementInterface",
+            command="gopls.implement_interface",
+            arguments=({"Location": "{location}"},),
+            answers={"interface": "{interface}", "": "{interface}"},
+            needs=r"^type\b",
+        ),
+    ),
+)
+
+# Which of its answers were seen to lack something, in gopls 0.24.
+WORD_CHECK = WordCheck(
+    # Of a package with an open file it keeps the types, and answers for its other files in a millisecond.
+    by_folder=True,
+    # `type Pair[K comparable, V any]`; what braces or parentheses that are still open declare is not a parameter.
+    own_parameter_pattern=r"\[(?:[^{}();]|\{[^{}]*\}|\([^()]*\))*",
+    # Of T.M those of every interface method that it implements, and of an interface method those of what implements it.
+    grouped=True,
+    # Of 144 random symbols none lacked a use in a file that it had read, but for members of generic types (see
+    # [symbols]).
+    exact=True,
+)

@@ -1,0 +1,1 @@
+"""intelephense, a PHP language server."""

@@ -1,0 +1,206 @@
+"""Traits of single servers, as data for code that several servers share: the values are in `servers/NAME`.
+
+Each belongs to a hook of `Plugin`. What only one server needs is code in its folder instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import field
+
+from lsp_mcp.adapters import Data
+
+
+class Documents(Data, frozen=True):
+    """How to synchronize open documents with the server, where the LSP specification is open or not enough."""
+
+    # Extra fields of each `didChange`.
+    change_fields: dict[str, Any] = field(default_factory=dict)
+    tell_saved: bool = True  # send `didSave` after each `didChange`
+    close_when_read: bool = False  # send `didClose` only after diagnostics of the last version have arrived
+    reread_fields: dict[str, Any] = field(
+        default_factory=dict
+    )  # of a `didChange` that makes it read includes again; empty: reopen instead
+    outlines_closed: bool = False  # `documentSymbol` works for documents that are not open
+    reread_times: int = 1  # how many such changes to send, each after the reply to the previous one
+
+
+class InactiveRegions(Data, frozen=True):
+    """How the server reports which parts of an open document the preprocessor skips."""
+
+    method: str = ""  # the notification, with `textDocument` and `regions` (ranges); empty: it sends none
+    capability: tuple[str, ...] = ()  # key path of the client capability that enables it
+
+
+class Reports(Data, frozen=True):
+    """How the server says, other than by diagnostics, what it could not load."""
+
+    incomplete_pattern: str = ""  # on stderr: group 1 is a file that was indexed only in part
+    unusable_pattern: str = ""  # on stderr: group 1 is a file that was not indexed because of its compile flags
+    unusable_hint: str = ""  # how to fix that
+    harmless_errors: str = ""  # pattern of error codes that hide nothing in the file
+    # Pattern of the message of a problem, in whatever file, that means that nothing could be loaded; `reason` says why.
+    failure_pattern: str = ""
+
+
+class Diagnostics(Data, frozen=True):
+    """How the server reports problems."""
+
+    command: str = ""  # makes it diagnose files now; by itself it delays files that others affect
+    command_field: str = ""  # the field of that command's argument for the files' URIs
+    command_covers: Literal["file", "workspace"] = "file"  # what has been diagnosed when the command returns
+    clears_closed: bool = False  # closing a document publishes empty diagnostics without a version
+    elsewhere_pattern: str = ""  # messages about another file, which the related information names
+    outdated_code: str = ""  # code of the error that means that all were found with an old text of another file
+    syntax_source: str = ""  # the `source` of errors that hide the code after them from the server
+
+
+class Symbols(Data, frozen=True):
+    """The form of the server's symbols."""
+
+    member_pattern: str = ""  # groups `owner` and `member`: a symbol with such a name belongs to its sibling `owner`
+    workspace_symbol_cap: int | None = None  # the most results of one workspace/symbol; None: no cap
+    narrow_query: str = ""  # a query for symbols whose names end with {name}, with few other results
+    knows_libraries: bool = False  # workspace/symbol includes symbols of system libraries
+    kinds: dict[str, str] = field(
+        default_factory=dict
+    )  # the actual kind of symbols, by the LSP kind that the server reports
+    names_in_text: tuple[str, ...] = ()  # kinds whose name in a call hierarchy differs from the one in the text
+    # Text directly after the name of a generic type, for a server that finds its members' uses per instance.
+    generic_pattern: str = ""
+    implementation_goes_up: bool = False  # for concrete types and methods, implementation returns their interfaces
+    qualifier_mark: str = ""  # ends what qualifies a name, if the places of the server's answers include that
+    scope_separator: str = ""  # joins `containerName` and `name` into the full name; empty: `name` is the full name
+    # workspace/symbol does not have all types inside functions, and their members; "names-first": nor those of types
+    # without a name. Says how the code declares them: C's `int size;`, or Go's `size int`.
+    omits_local_types: Literal["", "types-first", "names-first"] = ""
+    # What the server's hover on a type says of its member {name} that another type, the group `owner`, declares; a
+    # group `package` is empty exactly if that type is in the same folder.
+    promoted_patterns: tuple[str, ...] = ()
+
+
+class Packages(Data, frozen=True):
+    """How folders map to packages, for a server that moves the folder when its package clause is renamed."""
+
+    clause_pattern: str  # the package clause, in text without comments; group `name`
+    module_file: str  # the file in the folder where package paths begin
+    module_pattern: str  # in that file; the group `path` is the module's path
+
+
+class Follower(Data, frozen=True):
+    """Symbols named after a symbol {name}, such as examples: they are renamed with it."""
+
+    query: str  # the server's search for them
+    # Their names; the group `name` is that part, and `owner`, for members only, the name of the type that has {name}.
+    pattern: str
+
+
+class Renaming(Data, frozen=True):
+    """What the server overlooks when it renames."""
+
+    followers: tuple[Follower, ...] = ()
+    # Refused at uses of the field that embeds a type, which are renamed with the type.
+    embedded_refusal: str = ""
+    known_by_name: dict[str, str] = field(
+        default_factory=dict
+    )  # a member's name and detail → what relies on that name, for people
+    names_no_files: bool = False  # code never refers to files, so a file can be renamed freely within its folder
+    packages: Packages | None = None
+
+
+class Hierarchy(Data, frozen=True):
+    """How to read inheritance from the text, for a server whose index loses it."""
+
+    class_pattern: str  # groups: `name` of a type, and its `bases`, in text without comments and strings
+    parameters_pattern: str = ""  # before the name of a type: the `parameters` that its bases may be
+    maker_pattern: str = ""  # a macro call that may declare a type from its `arguments`
+    macro_use_pattern: str = ""  # a use of a `macro`, which may base a type on one of its `arguments`
+    alias_patterns: tuple[str, ...] = ()  # groups: another `name` for a `type`
+    id_field: str = ""  # in an item's `data`: the server's identifier for the symbol
+    bases_field: str = ""  # in an item's `data`: the `data` of the types directly above, those without an item too
+
+
+class BuiltAction(Data, frozen=True):
+    """A refactoring that the server supports as a command, but offers only to clients that can prompt a person.
+
+    In `arguments` and `answers` the string {location} becomes the LSP `Location` of the caller's target, and {NAME}
+    the option of that name (as the URI of a file, if it is listed in `files`).
+    """
+
+    title: str
+    kind: str
+    command: str
+    arguments: tuple[Any, ...] = ()
+    # Answers to the server's prompts, by their ids.
+    answers: dict[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    needs: str = ""  # offered on lines whose code matches this pattern; empty: never listed
+
+
+class Refactorings(Data, frozen=True):
+    """What the server can refactor beyond the actions that it lists."""
+
+    invented: dict[str, str] = field(
+        default_factory=dict
+    )  # by kind: a pattern of the name that the server gives to extracted code
+    built: tuple[BuiltAction, ...] = ()
+
+
+class WordCheck(Data, frozen=True):
+    """How the server's answers are verified against the text. See `evidence.word_check`."""
+
+    request: str = "textDocument/definition"  # resolves the symbol at a place, without guessing
+    location_fields: tuple[str, ...] = ()  # fields of a result that are `Location`s; empty: the result is one itself
+    id_field: str = ""  # field of a result that identifies the symbol, the same in every file
+    alias_field: str = ""  # field of a result that matches `alias_pattern` if the result is an alias of the others
+    alias_pattern: str = ""
+    # Matches `alias_field` if only files that include the declaration can mean the symbol: there is no other one.
+    internal_pattern: str = ""
+    shared_id_pattern: str = ""  # in `alias_field`: of a symbol whose identifier other symbols have, too
+    # Field of a result with the symbol's name. If it differs from the word at the place, the server has misread the
+    # code there, unless the word is a keyword that stands for a symbol (`standing_for`).
+    name_field: str = ""
+    # There is no such field: the name is what the text has where a result points. For a server that answers about
+    # something near if it does not know what is asked about.
+    named_by_text: bool = False
+    standing_for: frozenset[str] = frozenset()
+    by_folder: bool = False  # one open file of a folder is enough to ask about all its files
+    # Text directly before a member of a value or scope: the group `operator`, and `operand` if that is a name.
+    member_pattern: str = ""
+    member_operators: frozenset[str] = frozenset()  # operators that members follow
+    qualifier_pattern: str = ""  # what follows a name that only qualifies the member (`p->Base::f()`)
+    returned_pattern: str = ""  # what precedes the type that a function returns, if an operator for members may
+    kind_pattern: str = ""  # text directly before a word of a separate name space
+    # What a file has in which the server may list a call as a use of several overloads.
+    template_pattern: str = ""
+    # Words that begin longer names, with a pattern for the rest of such a name: names with another rest are others.
+    longer_names: dict[str, str] = field(default_factory=dict)
+    parameter_pattern: str = ""  # text directly before a parameter of the declaration whose name comes next
+    own_parameter_pattern: str = ""  # all text from the name of a type to one of its parameters
+    # Text directly before a member of the type `parameter`, a group, of which the server knows nothing where the text
+    # has `type_parameter_pattern` with that name as {name}.
+    dependent_pattern: str = ""
+    type_parameter_pattern: str = ""
+    grouped: bool = False  # the references of a method include those of all methods that must share its name
+    # It misses nothing in files that it has read, so read-only answers are not verified place by place.
+    exact: bool = False
+
+
+class Visibility(Data, frozen=True):
+    """Which files can refer to a symbol declared elsewhere, in languages where a folder is a package to import.
+
+    Patterns for Python's `re`. They may match too much, but never too little.
+    """
+
+    import_pattern: str  # an import declaration with its strings; {comment} and {string} come from `Lexing`
+    library_pattern: str  # an import path outside the workspace, unless a project's name is a prefix of it
+    after_imports_pattern: str = "(?!)"  # the point after which no import can follow
+    import_name_pattern: str = ""  # one import of a declaration; groups: `path` ({string}) and `alias`, its name
+    library_name_pattern: str = ""  # in a library's import path: the group `name` is the package's name for certain
+    private_files: str = ""  # names of files whose declarations and imports no other file can use
+    type_pattern: str = ""  # matches a declaration of {name} that may be a type, whatever kind the server reports
+    private_names: str = ""  # names that are visible only within their folder
+    naming_words: tuple[str, ...] = ()  # a file with one of these words can refer to any name
+    version_mark: str = ""  # what separates PATH and VERSION in a dependency's folder name
+    capital_mark: str = ""  # precedes a capital letter in such a folder name
