@@ -79,7 +79,7 @@ class CheckedPlan:
             raise EditError(f"{why} Nothing was changed.")
         if self.plan.confirmations and not self.confirmed:
             raise EditError(
-                f"The server wants this confirmed first: {'; '.join(self.plan.confirmations)}. Nothing was changed. "
+                f"This must be confirmed first: {'; '.join(self.plan.confirmations)}. Nothing was changed. "
                 "If the user agrees, call again with confirmed=true."
             )
 

@@ -105,6 +105,10 @@ class Plugin:
         """Serves the comparison with the text: whether the server never reads the files in `folder` below `root`."""
         return False
 
+    def build_change(self, old: Path, new: Path) -> str:
+        """Serves renames of files: what is built differently because of the new name; empty if nothing is."""
+        return ""
+
     def is_header(self, path: Path) -> bool:
         """Serves the order of outlines and the impact of a change: whether `path` is only included by other files."""
         return False

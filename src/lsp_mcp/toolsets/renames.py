@@ -117,6 +117,8 @@ class RenameTools(ChangingToolset):
         self, call: Call, backend: Backend, old: Path, new_name: str, *, apply: bool, partial_: bool, agreed: bool
     ) -> str:
         new = self._new_place(old, new_name)
+        if old.is_file() and not partial_ and (change := backend.plugin.build_change(old, new)):
+            raise RefusedError(f"{old.name} was not renamed, because {change}. Accept that with allow_partial=true.")
         await backend.ready(call.report)
         before = (await look(call, backend)).value if apply else None
         renamed = await self._package(call, backend, old, new)

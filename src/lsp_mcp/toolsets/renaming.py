@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import RefusedError, UnavailableError
@@ -27,6 +28,7 @@ _UNCOMPILED = ("syntax_error", "not_searched", "not_read")  # kinds of gap that 
 _PLACES = 5  # of changes by text listed for each file
 _STRINGS = 3  # files listed with strings that have the name
 _LINES = 3  # of each
+_ELSEWHERE = 3  # relations listed that a rename makes or ends
 _ERRORS = 3  # listed that a rename makes
 _CHANGED = 3  # names listed that would mean something else
 _DOUBTS = 5  # places listed that a rename may get wrong
@@ -95,6 +97,8 @@ class Renamed(Struct, frozen=True):
             gaps.append(_changed_gap(targets, found.changed))
         if found.errors:
             gaps.append(_errors_gap(targets, found.errors))
+        if found.elsewhere and not plan.confirmations:
+            plan = replace(plan, confirmations=(first_few(found.elsewhere, _ELSEWHERE),))
         checked = Renamed(self.target, plan, gaps)
         if not allow_partial:
             checked._refuse_partial(way_out)

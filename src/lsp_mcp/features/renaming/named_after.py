@@ -116,10 +116,15 @@ async def _is_about(backend: Backend, renamed: Renamed, folder: Path, owner: str
     return any(one.owner == renamed.owner and one.may_be_in(home) for one in found)
 
 
-def known_by_name(rules: Renaming, renamed: Sequence[Renamed]) -> str:
-    """What is lost since code outside the workspace knows the members `renamed` by their name; empty if nothing."""
-    lost = [(one, rules.known_by_name.get(f"{one.name} {one.symbol.detail}", "")) for one in renamed if one.owner]
-    said = [f"{one.owner} is not a {what} without {one.name}" for one, what in lost if what]
+def known_by_name(rules: Renaming, renamed: Sequence[Renamed], new_name: str) -> str:
+    """What the members `renamed` are to code outside the workspace by their old or new name; empty if nothing."""
+    said = []
+    for one in renamed:
+        lost, gained = (rules.known_by_name.get(f"{name} {one.symbol.detail}", "") for name in (one.name, new_name))
+        if one.owner and lost:
+            said.append(f"{one.owner} would not implement {lost} without {one.name}")
+        if one.owner and gained:
+            said.append(f"{one.owner} would implement {gained} with {new_name}")
     return first_few(said)
 
 

@@ -131,8 +131,10 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         for stranger in strangers:
             backend.mistrust(stranger.place.path, text.slice(identifier))
     strangers += left_behind
-    lost = known_by_name(backend.plugin.renaming, together)
-    if not lost and (tests := backend.adapter.tests) and renamed and no_longer_run(tests, renamed, new_name):
+    if known := known_by_name(backend.plugin.renaming, together, new_name):
+        plan = replace(plan, confirmations=(*plan.confirmations, known))
+    lost = ""
+    if (tests := backend.adapter.tests) and renamed and no_longer_run(tests, renamed, new_name):
         lost = f"{new_name} is not run as a test, as {renamed.name} was"
     notice = news("applied", lost) if lost else None
     if not backend.adapter.rename.check:

@@ -20,6 +20,7 @@ from lsp_mcp.errors import LspMcpError, RefusedError, UnavailableError
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.checking.problems import Problem, compare, known
+from lsp_mcp.features.renaming.relations import Relations, methods, relations
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.requests.places import Place, position_params, text_or_none
 from lsp_mcp.requests.scope import locations
@@ -45,6 +46,7 @@ class Tried(Struct, frozen=True):
     errors: Sequence[Problem] = ()
     changed: Sequence[Changed] = ()
     gaps: Sequence[Gap] = ()
+    elsewhere: Sequence[str] = ()  # what may change for code outside the workspace, and for dynamic checks
 
 
 class _Seen(Struct, frozen=True):
@@ -85,15 +87,21 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     naming = {*(await backend.words.files_with(new_name)).files, *(await backend.words.files_with(old_name)).files}
     after_texts = {path: shift.after for path, shift in shifts.items()}
     expected = {(path, shifts[path].to_after(point)) for path, points in places.items() for point in points}
+    declared = await methods(backend, places)
+    befores = {step.path: step.before for step in steps}
+    were = await relations(backend, backend.request, befores.get, backend.encoding, declared)
     async with backend.trial(with_dependents=True) as trial:
         after = await _seen(backend, trial, after_texts, expected, naming)
+        renamed = [_moved(shifts, site) for site in were]
+        are = await relations(backend, trial.request, trial.text, trial.encoding, renamed)
+        related, elsewhere = await _related(backend, shifts, were, are)
         odd = after.all_uses ^ expected
         if not (after.errors or odd or after.unread):
-            return Tried(gaps=after.gaps)
+            return Tried((), related, after.gaps, elsewhere)
         meant = await _meanings(backend, trial, after, expected)
     async with backend.trial(with_dependents=True) as trial:
         sites = {(path, point) for path, points in places.items() for point in points}
-        before = await _seen(backend, trial, {step.path: step.before for step in steps}, sites, naming)
+        before = await _seen(backend, trial, befores, sites, naming)
     moved = frozenset(_moved(shifts, site) for site in before.all_uses)
     unread = after.unread | before.unread
     differ = sorted(site for site in after.all_uses ^ moved if site[0] not in unread)
@@ -103,7 +111,7 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     was = known((_renamed(one, old_name, new_name) for one in before.errors), None, (), None)
     new = {id(one) for one in compare(same, None, was).new}
     errors = [one for one, folded in zip(after.errors, same, strict=True) if id(folded) in new]
-    return Tried(errors, changed, after.gaps)
+    return Tried(errors, [*changed, *related], after.gaps, elsewhere)
 
 
 class Shift:
@@ -238,6 +246,40 @@ def _new_meaning(
     return site, f"{new_name} would hide, override or implement the renamed symbol here, or the other way round"
 
 
+async def _related(
+    backend: Backend, shifts: Mapping[Path, Shift], were: Relations, are: Relations
+) -> tuple[list[Changed], list[str]]:
+    """Methods that would be called through another method of the workspace, and what else is different.
+
+    A lost relation concerns dynamic checks only (`x.(Namer)`): the server refuses what no longer builds.
+    """
+    inside: list[Changed] = []
+    outside: list[str] = []
+    for site, before in were.items():
+        then = _moved(shifts, site)
+        if then not in are:
+            continue
+        moved = {_moved(shifts, one) for one in before}
+        for other in sorted(are[then] - moved):
+            if other[0].is_relative_to(backend.root):
+                what = f"would implement, or be implemented by, {_named(other, shifts, '')}"
+                inside.append(Changed(await _place(backend, shifts, then), what))
+            else:
+                outside.append(f"{_line(backend, site)} would implement {_line(backend, other)}")
+        back = {_moved(shifts, one): one for one in before}
+        outside += [
+            f"{_line(backend, site)} would have nothing to do with {_line(backend, back[one])}"
+            for one in sorted(moved - are[then])
+        ]
+    return inside, outside
+
+
+def _line(backend: Backend, site: Site) -> str:
+    path, point = site
+    shown = path.relative_to(backend.root) if path.is_relative_to(backend.root) else f"{path.parent.name}/{path.name}"
+    return f"{shown}:{point.line}"
+
+
 async def _place(backend: Backend, shifts: Mapping[Path, Shift], site: Site) -> Place:
     """The place before the rename of one in the new texts."""
     path, point = site
@@ -250,7 +292,8 @@ async def _place(backend: Backend, shifts: Mapping[Path, Shift], site: Site) -> 
 def _named(meant: Site, shifts: Mapping[Path, Shift], new_name: str) -> str:
     path, point = meant
     was = shifts[path].to_before(point) if path in shifts else point
-    return f"{new_name} of {path.name}:{was.line}:{was.character}"
+    where = f"{path.name}:{was.line}:{was.character}"
+    return f"{new_name} of {where}" if new_name else where
 
 
 async def _definition(backend: Backend, trial: Trial, site: Site) -> Site | None:

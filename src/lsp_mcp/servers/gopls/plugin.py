@@ -9,6 +9,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.servers.gopls import traits
+from lsp_mcp.servers.gopls.file_names import build_change
 from lsp_mcp.servers.gopls.package_requests import PackageRequests
 from lsp_mcp.servers.gopls.rules import CHANGES, MODULES, Changes, Projects
 from lsp_mcp.servers.gopls.workspace_projects import WorkspaceProjects
@@ -68,6 +69,10 @@ class GoplsPlugin(SessionPlugin):
     def ignores(self, folder: Path, root: Path) -> bool:
         """See `Plugin.ignores`."""
         return self._modules.ignores(folder / "file", root)
+
+    def build_change(self, old: Path, new: Path) -> str:
+        """See `Plugin.build_change`."""
+        return build_change(old.name, new.name) if old.suffix == ".go" else ""
 
     def is_exported(self, name: str, path: Path) -> bool:
         """See `Plugin.is_exported`: names in capitals, of the type too, and not in a test."""

@@ -1,0 +1,55 @@
+"""What a Go file's name says about its build (`go help packages`, `go help buildconstraint`): `build_change`. Pure."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+# As in go/build/syslist.go of Go 1.25; names of the past and the future count too.
+# fmt: off
+_SYSTEMS = frozenset([
+    "aix", "android", "darwin", "dragonfly", "freebsd", "hurd", "illumos", "ios", "js", "linux", "nacl", "netbsd",
+    "openbsd", "plan9", "solaris", "wasip1", "windows", "zos",
+])
+_PROCESSORS = frozenset([
+    "386", "amd64", "amd64p32", "arm", "armbe", "arm64", "arm64be", "loong64", "mips", "mipsle", "mips64",
+    "mips64le", "mips64p32", "mips64p32le", "ppc", "ppc64", "ppc64le", "riscv", "riscv64", "s390", "s390x", "sparc",
+    "sparc64", "wasm",
+])
+# fmt: on
+
+
+class _Build(Struct, frozen=True):
+    """Whether the go command ignores a file, whether it is a test, and the system and processor that it is for."""
+
+    is_ignored: bool
+    is_test: bool
+    only: tuple[str, ...]
+
+
+def build_change(old: str, new: str) -> str:
+    """What is different in the build when the file `old` is called `new`; empty if nothing is."""
+    before, after = _build(old), _build(new)
+    if before == after:
+        return ""
+    if after.is_ignored:
+        return f"the go command ignores {new}"
+    if before.is_ignored:
+        return f"the go command ignores {old}, but not {new}"
+    if after.is_test != before.is_test:
+        return f"{new} is {'built with tests only' if after.is_test else 'not a test file'}, unlike {old}"
+    if after.only:
+        return f"{new} is built for {' and '.join(after.only)} only"
+    return f"{new} is built for every system, {old} for {' and '.join(before.only)} only"
+
+
+def _build(name: str) -> _Build:
+    stem = name.removesuffix(".go")
+    is_test = stem.endswith("_test")
+    # What is before the first underscore is never a system: linux.go is built everywhere.
+    parts = stem.removesuffix("_test").split("_")[1:]
+    only: tuple[str, ...] = ()
+    if len(parts) > 1 and parts[-2] in _SYSTEMS and parts[-1] in _PROCESSORS:
+        only = parts[-2], parts[-1]
+    elif parts and parts[-1] in _SYSTEMS | _PROCESSORS:
+        only = (parts[-1],)
+    return _Build(name.startswith(("_", ".")), is_test, only)

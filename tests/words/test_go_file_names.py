@@ -1,0 +1,30 @@
+"""What the name of a Go file says about its build."""
+
+from __future__ import annotations
+
+import pytest
+
+from lsp_mcp.servers.gopls.file_names import build_change
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change"),
+    [
+        ("a.go", "b.go", ""),
+        ("a.go", "linux.go", ""),
+        ("a.go", "a_b.go", ""),
+        ("a_linux.go", "b_linux.go", ""),
+        ("a_test.go", "b_test.go", ""),
+        ("a.go", "_b.go", "the go command ignores _b.go"),
+        ("a.go", ".b.go", "the go command ignores .b.go"),
+        ("_a.go", "b.go", "the go command ignores _a.go, but not b.go"),
+        ("a.go", "b_windows.go", "b_windows.go is built for windows only"),
+        ("a.go", "b_linux_arm64.go", "b_linux_arm64.go is built for linux and arm64 only"),
+        ("a_linux.go", "a.go", "a.go is built for every system, a_linux.go for linux only"),
+        ("a.go", "a_test.go", "a_test.go is built with tests only, unlike a.go"),
+        ("a_test.go", "a.go", "a.go is not a test file, unlike a_test.go"),
+        ("a_test.go", "a_windows_test.go", "a_windows_test.go is built for windows only"),
+    ],
+)
+def test_another_name_of_a_file_may_change_its_build(old: str, new: str, change: str) -> None:
+    assert build_change(old, new) == change
