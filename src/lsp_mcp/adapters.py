@@ -28,13 +28,9 @@ class Data(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True
 class Lexing(Data, frozen=True):
     """Which parts of a text are not code: patterns for Python's `re` with MULTILINE and named groups."""
 
-    comment: str
-    string: str  # string literals, and anything else whose words name no symbol
-    naming: str = ""  # comments whose words do name symbols
+    comment: str = "(?!)"
+    string: str = "(?!)"  # string literals, and anything else whose words name no symbol
     macro: str = ""  # a macro definition; the group `macro` is its name, `parameters` what is in its parentheses
-    # A directive of conditional compilation, by its group: `never` (the code after it is compiled in no configuration),
-    # `begin` (any other condition), `branch` (the other case) and `end`.
-    conditional: str = ""
     # Text directly before (or after) a word that proves that the word is used there, not declared.
     before_use: str = ""
     after_use: str = ""

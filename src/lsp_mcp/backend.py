@@ -112,7 +112,7 @@ class Words(Protocol):
         Waits at most `seconds` for files that are still unread; with None, until the end of the call.
         """
 
-    def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
+    async def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
         """Where `word` occurs in the code of `text`, the text of `path`; cached until the text changes."""
 
     async def that_can_see(self, files: Collection[Path], symbol: Symbol) -> frozenset[Path]:

@@ -16,7 +16,7 @@ from lsp_mcp.evidence.identity import Identity
 from lsp_mcp.evidence.occurrences import Claim, covered, occurrences
 from lsp_mcp.gaps import Gap
 from lsp_mcp.servers.registry import plugin_of
-from lsp_mcp.text import Point, Text
+from lsp_mcp.text import Point, Span, Text
 
 ROOT = Path("/w")
 HOME = ROOT / "home.go"
@@ -30,11 +30,14 @@ class Everywhere:
         self.read: list[Path] = []
         self.adapter = load_adapter("gopls")
         self.plugin = plugin_of(self.adapter)
-        self.words = SimpleNamespace(occurrences=lambda _, text, name: text.words(name), that_can_mean=self._all)
+        self.words = SimpleNamespace(occurrences=self._words, that_can_mean=self._all)
 
     async def text(self, path: Path) -> Text:
         self.read.append(path)
         return Text("name name\n")
+
+    async def _words(self, _: Path, text: Text, name: str) -> list[Span]:
+        return text.words(name)
 
     async def _all(self, spans: Any, *_: object) -> Any:
         return spans

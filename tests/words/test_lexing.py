@@ -9,6 +9,7 @@ from lsp_mcp.words.lexing import identifiers_in_code, macro_at, occurrences
 
 GO = load_adapter("gopls").languages[0]
 C, CPP = load_adapter("clangd").languages
+PYTHON = Language(id="python", name="Python", scheme="py", extensions=(".py",))
 
 
 def marked(code: str, language: Language | None) -> None:
@@ -71,6 +72,17 @@ def test_a_text_in_an_unknown_language_has_the_word_everywhere_and_the_answer_sa
     marked('# foo!\n"foo!" food afoo', None)
     assert not occurrences(Text("# foo"), "foo", None).lexed
     assert occurrences(Text("// foo"), "foo", GO).lexed
+
+
+def test_names_in_holes_of_strings_are_found() -> None:
+    text = Text('print(f"hello {greet(1)} greet")  # greet')
+    assert [span.start.character for span in occurrences(text, "greet", PYTHON)] == [16]
+
+
+def test_names_of_other_characters_than_letters_are_found() -> None:
+    text = Text("let $el = el; // $el\nempty?(x) empty")
+    assert [text.slice(span) for span in occurrences(text, "$el", None)] == ["$el", "$el"]
+    assert [span.start.character for span in occurrences(text, "empty?", None)] == [1]
 
 
 def test_names_of_destructors_and_operators_are_found() -> None:

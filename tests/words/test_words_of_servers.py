@@ -103,7 +103,7 @@ async def test_every_use_that_a_server_knows_is_a_word_in_code_that_can_see_the_
                         # A server counts what is called by way of an interface; that is another symbol's name.
                         position = {"line": line, "character": character}
                         assert not defined & places(await ask("definition", file, position)), (name, file)
-                    found = session.words.occurrences(file, there, name)
+                    found = await session.words.occurrences(file, there, name)
                     assert point in [span.start for span in found], (name, file, point)
     finally:
         await session.close()

@@ -9,6 +9,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
+from lsp_mcp.syntax.grammars import has_grammar
 from lsp_mcp.text import Point
 from lsp_mcp.words.workspace_words import FilesWith
 
@@ -61,6 +62,13 @@ def unproven(name: str, places: Sequence[Place], unread: Collection[Path], pendi
         return []
     files = (*_files(places), *unread, *sorted(pending))
     return [Gap("unverified", f"unverified: {', and '.join(parts)}; ask again", files, about="unproven")]
+
+
+def compared_without_grammar(backend: Backend, places: Iterable[Place]) -> list[Gap]:
+    """The news that some of `places` are maybe in comments or strings: nothing tells, in their language."""
+    languages = {language for place in places if (language := backend.adapter.language_of(place.path))}
+    names = sorted(language.name for language in languages if not has_grammar(language.id))
+    return [news("setup", f"words were compared without a grammar of {' and '.join(names)}")] if names else []
 
 
 def without(known: Sequence[Gap], gaps: Iterable[Gap]) -> list[Gap]:

@@ -97,7 +97,8 @@ class MacroUses:
         found = []
         for path in sorted({site[0], *files}):
             text = await text_or_none(self.backend, path)
-            spans = self.backend.words.occurrences(path, text, name).in_macros if text else frozenset[Span]()
+            there = await self.backend.words.occurrences(path, text, name) if text else None
+            spans = there.in_macros if there else frozenset[Span]()
             for place in [Place(path, span, text) for span in sorted(spans) if text and (path, span) not in resolved]:
                 macro = await self.name_around(place)
                 if macro is None or macro.span == place.span or self.is_parameter(place) or _is_pasted(place):

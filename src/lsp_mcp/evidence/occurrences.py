@@ -21,6 +21,7 @@ from lsp_mcp.requests.containers import Containers, function_around
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.words.lexing import is_macro_parameter
+from lsp_mcp.words.lexing import occurrences as occurrences_of
 from lsp_mcp.words.scopes import declared_around
 from lsp_mcp.words.visibility import defines_nothing, only_uses
 
@@ -115,7 +116,7 @@ async def occurrences(
         if number % _READ_AT_ONCE == 0:
             await asyncio.sleep(0)  # reading a file needs no waiting, and there may be thousands
         if text := await text_or_none(backend, path):
-            there = backend.words.occurrences(path, text, claim.name)
+            there = await backend.words.occurrences(path, text, claim.name)
             spans = [span for span in there if (path, span.start) not in has]
             if symbol.ids:  # a parameter of a macro has none
                 language = backend.adapter.language_of(path)
@@ -210,7 +211,7 @@ def _counted(
         return []
     spans = [
         span
-        for span in backend.words.occurrences(path, text, word)
+        for span in occurrences_of(text, word, backend.adapter.language_of(path))
         if (path, span.start) not in known and rest.may_follow(text, span)
     ]
     return [span for span in spans if not _is_elsewhere(backend, Place(path, span, text), owner)]
@@ -234,7 +235,7 @@ async def _declaring(
     text = await text_or_none(backend, path)
     language = backend.adapter.language_of(path)
     left: set[int] = set()
-    for span in backend.words.occurrences(path, text, word) if text else ():
+    for span in await backend.words.occurrences(path, text, word) if text else ():
         if (
             text is None
             or span.start.line not in lines

@@ -169,7 +169,7 @@ async def _beside(
     rules, path, text = backend.plugin.word_check, place.path, place.text
     known: set[bool] = set()
     requests = 0
-    for span in backend.words.occurrences(path, text, symbol.name):
+    for span in await backend.words.occurrences(path, text, symbol.name):
         if not around.start <= span.start < around.end or _spelling(text, span, rules) != spelling:
             continue
         site = path, span.start

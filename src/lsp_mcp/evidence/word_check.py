@@ -18,7 +18,15 @@ from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.background import Background
-from lsp_mcp.evidence.check_gaps import lines_of, meaningless, unexplained, unlisted, unproven, without
+from lsp_mcp.evidence.check_gaps import (
+    compared_without_grammar,
+    lines_of,
+    meaningless,
+    unexplained,
+    unlisted,
+    unproven,
+    without,
+)
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
 from lsp_mcp.evidence.identity import Identity, identity
 from lsp_mcp.evidence.indexed import others_by_index
@@ -117,7 +125,7 @@ class WordCheck:
         for path in files:
             await asyncio.sleep(0)
             if text := await text_or_none(backend, path):
-                backend.words.occurrences(path, text, name)
+                await backend.words.occurrences(path, text, name)
         await backend.indexed(files)
 
     async def refuse_misread(self, name: str, at: Site) -> None:
@@ -200,6 +208,7 @@ class WordCheck:
             return [place for place in rest if (place.path, place.span.start.line) not in told_lines]
 
         gaps += unexplained(self._backend, claim.name, uncovered(left.unknown))
+        gaps += compared_without_grammar(self._backend, (*left.unknown, *left.unasked))
         gaps += unproven(
             claim.name, uncovered(left.unasked), [path for path in left.unread if path not in reported], claim.pending
         )

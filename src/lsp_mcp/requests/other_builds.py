@@ -133,7 +133,7 @@ class _Search(Struct):
             return False
         seen: set[_Key] = set()
         is_whole, requests = True, 0
-        for span in self.backend.words.occurrences(file, text, name):
+        for span in await self.backend.words.occurrences(file, text, name):
             position = position_params(file, text, span.start, self.backend.encoding)
             start = position["position"]
             if (key := (file, start["line"], start["character"])) in seen or key in self.known:

@@ -77,5 +77,4 @@ def macro_line(content: str, offset: int) -> bool:
     first = content.rfind("\n", 0, offset) + 1
     while content.endswith(("\\\n", "\\\r\n"), 0, first):
         first = content.rfind("\n", 0, first - 1) + 1
-    found = _DIRECTIVE.match(content, first)
-    return found is not None and found["what"] == "define"
+    return any(found["what"] == "define" for found in _DIRECTIVE.finditer(content, first, offset + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import Context
@@ -193,7 +194,7 @@ class Questions:
     ) -> tuple[Value, Sequence[Gap]]:
         """`value` with the places that the text adds, and the remaining gaps."""
         backend, name, at = target.backend, target.name, (target.path, target.identifier.start)
-        if not name.isidentifier():
+        if not re.search(r"\w", name):  # a place of the server that is not a word, or an operator
             return value, await backend.gaps(Scope(path=target.path))
         word_check = self._targets.sessions.word_checks.of(backend)
         if check is None:

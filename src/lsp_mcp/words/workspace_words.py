@@ -17,7 +17,7 @@ from lsp_mcp.servers.traits import Visibility
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.index import WordIndex
 from lsp_mcp.words.kept_index import Buffers, KeptIndex
-from lsp_mcp.words.lexing import Occurrences, occurrences
+from lsp_mcp.words.lexing import Occurrences, occurrences_in_thread
 from lsp_mcp.words.packages import Importing, Imports, Packages
 from lsp_mcp.words.qualified import qualified
 from lsp_mcp.words.visibility import Symbol, may_declare, seeing
@@ -134,12 +134,12 @@ class WorkspaceWords:
             self._answered += len(found) + 1
         return FilesWith(found, unknown)
 
-    def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
+    async def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
         """See `Words.occurrences`."""
         key, stamp = (path, word), hash(text.content)
         found = self._occurrences.get(key, stamp)
         if found is None:
-            found = occurrences(text, word, self._adapter.language_of(path))
+            found = await occurrences_in_thread(text, word, self._adapter.language_of(path))
             self._occurrences.put(key, stamp, found, len(found) + 1)
         return found
 

@@ -56,7 +56,7 @@ async def in_local_types(
         language = backend.adapter.language_of(path)
         if not (text := await text_or_none(backend, path)):
             continue
-        spans = [*backend.words.occurrences(path, text, word)]
+        spans = [*await backend.words.occurrences(path, text, word)]
         work = partial(read, text, spans, language)
         declared = await kept_in_thread(kept, (path, word), text.content, work)
         found += [

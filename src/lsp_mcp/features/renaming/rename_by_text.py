@@ -32,7 +32,8 @@ async def changed_by_text(backend: Backend, plan: EditPlan, files: Iterable[Path
             continue
         changes = list(planned.changes) if isinstance(planned, FileChange) else []
         known = {change.span for change in changes}
-        found = [span for span in backend.words.occurrences(path, before, name) if span not in known]
+        there = await backend.words.occurrences(path, before, name)
+        found = [span for span in there if span not in known]
         if not found:
             continue
         places += [Place(path, span, before) for span in found]

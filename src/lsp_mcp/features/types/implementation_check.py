@@ -159,7 +159,7 @@ class _Search:
             if self._backend.plugin.ignores(path.parent, self._backend.root):
                 continue
             text = await text_or_none(self._backend, path)
-            if not text or not self._backend.words.occurrences(path, text, name):
+            if not text or not await self._backend.words.occurrences(path, text, name):
                 continue
             for one in await self._containers.known(path):
                 if one.kind != "method" or not one.owner or _name(one.place) != name:
@@ -174,7 +174,7 @@ class _Search:
         found = []
         for path in await self._doubted(name):
             if text := await text_or_none(self._backend, path):
-                spans = self._backend.words.occurrences(path, text, name)
+                spans = await self._backend.words.occurrences(path, text, name)
                 for one in await self._containers.known(path):
                     inside = (span for span in spans if one.holds(span.start) and span != one.place.span)
                     if one.kind in TYPES and one.kind != _INTERFACE and any(inside):

@@ -24,7 +24,7 @@ from lsp_mcp.servers.clangd.unit_errors import UnitErrors
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import Text
 from lsp_mcp.waiting import within
-from lsp_mcp.words.lexing import occurrences
+from lsp_mcp.words.lexing import occurrences_in_thread
 
 log = logging.getLogger(__name__)
 
@@ -285,21 +285,21 @@ class Reopening:
         connection = self._lifetime.connection
         for path in await self._build.files.having(word, connection.notifications.inactive) if connection else ():
             assert connection
-            every = self._inactive_lines(path, word, self._documents.present(path), connection)
+            every = await self._inactive_lines(path, word, self._documents.present(path), connection)
             if lines := tuple(line for line in every if use.may_be_on(path, line)):
                 listed = first_few([str(line) for line in lines])
                 text = f"not compiled, so not searched: {self._build.display_path(path)} line {listed}, with {word}"
                 gaps.append(Gap("not_compiled", text, (path,), lines=lines))
         return gaps
 
-    def _inactive_lines(self, path: Path, word: str, text: Text, connection: Connection) -> list[int]:
+    async def _inactive_lines(self, path: Path, word: str, text: Text, connection: Connection) -> list[int]:
         """The lines of `text`, from 1, with `word` in code that the preprocessor excludes from `path`."""
         regions = connection.notifications.inactive[path]
         known = self._lines.get((path, word))
         if known and known[0] is text and known[1] is regions:
             return known[2]
         spans = [text.range_span(region, connection.encoding) for region in regions]
-        words = occurrences(text, word, self._adapter.language_of(path))
+        words = await occurrences_in_thread(text, word, self._adapter.language_of(path))
         inactive = (w.start for w in words if any(s.start <= w.start <= s.end for s in spans))
         lines = sorted({point.line for point in inactive})
         self._lines[path, word] = text, regions, lines
