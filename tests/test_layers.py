@@ -61,7 +61,8 @@ LAYERS: dict[str, list[set[str]]] = {
         {"workspace_words"},
         {"visibility", "kept_index", "name_first_types"},
         {"packages", "qualified", "saved", "local_types"},
-        {"index", "lexing", "scopes"},
+        {"index", "scopes"},
+        {"lexing"},
         {"nested", "word_search"},
     ],
     "syntax": [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_mcp.adapters import Language, Lexing, load_adapter
+from lsp_mcp.adapters import Language, load_adapter
 from lsp_mcp.requests.declaration import Declaration, declaration
 from lsp_mcp.text import Text
 
@@ -16,7 +16,6 @@ PYTHON = Language(
     scheme="py",
     extensions=(".py",),
     line_comment="#",
-    lexing=Lexing(comment=r"#[^\n]*", string=r'"""(?s:.*?)"""|"(?:\\.|[^"\\\n])*"'),
     lead_pattern=r"(?<=\n)[ \t]*@[^\n]*\n[ \t]*|\basync\s+",
     blocks="indented",
 )

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.text import Span, Text
+from lsp_mcp.words.lexing import code_in
 
 _HASH = 4  # bytes, twice as many characters
+_TOKEN = re.compile(r"[{}()\[\]:]|\btry\b")
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -59,7 +62,7 @@ def declaration(text: Text, extent: Span, language: Language | None) -> Declarat
     if language is None:
         return Declaration(text, extent, None, extent)
     start = _lead(content, start, language)
-    body = _body(content, start, end, language)
+    body = _body(text, start, end, language)
     end = _tail(content, end, language)
     doc = _comment_above(content, start, language)
     first = start if doc is None else doc[0]
@@ -131,14 +134,15 @@ def _comment_above(content: str, start: int, language: Language) -> tuple[int, i
     return None if first is None or end is None else (first, end)
 
 
-def _body(content: str, start: int, end: int, language: Language) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def _body(text: Text, start: int, end: int, language: Language) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """The block that ends the declaration, and its contents."""
+    content = text.content
     if language.blocks == "indented":
-        return _suite(content, start, end, language)
+        return _suite(text, start, end, language)
     blocks: list[tuple[int, int]] = []
     open_: list[tuple[str, int]] = []
     handled = False
-    for match in _tokens(language).finditer(content, start, end):
+    for match in _tokens(text, start, end, language):
         bracket = match[0]
         if bracket in _BRACKETS.values():
             open_.append((bracket, match.start()))
@@ -161,10 +165,10 @@ def _between(content: str, block: tuple[int, int]) -> tuple[int, int]:
     return block[0] + opening, block[1] - closing
 
 
-def _suite(content: str, start: int, end: int, language: Language) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def _suite(text: Text, start: int, end: int, language: Language) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """The text after the `:` of the header."""
-    depth = 0
-    for match in _tokens(language).finditer(content, start, end):
+    content, depth = text.content, 0
+    for match in _tokens(text, start, end, language):
         if match[0] in _BRACKETS.values():
             depth += 1
         elif match[0] in _BRACKETS:
@@ -181,15 +185,11 @@ def _lead_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})\Z")
 
 
-@cache
-def _tokens(language: Language) -> re.Pattern[str]:
-    """Matches brackets and colons, and whole comments and literals, so that their contents match neither."""
-    line, block, lexing = language.line_comment, language.block_comment, language.lexing
-    # Comments and literals as the lexer has them, else comments only.
-    parts = [lexing.comment, lexing.string] if lexing else [rf"{re.escape(line)}[^\n]*"] if line else []
-    if not lexing and len(block) == 2:
-        parts.append(rf"{re.escape(block[0])}(?s:.*?){re.escape(block[1])}")
-    return re.compile("|".join((*parts, r"[{}()\[\]]", r"\btry\b|:")), re.MULTILINE)
+def _tokens(text: Text, start: int, end: int, language: Language) -> Iterator[re.Match[str]]:
+    """The brackets and colons of the code from `start` to `end`, and each `try`."""
+    code = code_in(text, language)
+    found = _TOKEN.finditer(text.content, start, end)
+    return (match for match in found if code is None or code.part(match.start()) == "code")
 
 
 def _line_before(content: str, offset: int) -> str:

@@ -47,6 +47,11 @@ class Code(Struct, frozen=True):
         """Where the comment or string around `offset` begins and ends, up to code inside; None if it is code."""
         return (self.starts[number], self.ends[number]) if (number := self._number(offset)) is not None else None
 
+    def hidden(self) -> Iterator[tuple[int, int]]:
+        """The comments and strings."""
+        places = zip(self.starts, self.ends, self.numbers, strict=True)
+        return ((start, end) for start, end, number in places if number != _NEVER)
+
     def macro(self, offset: int) -> Macro | None:
         """The macro in whose definition `offset` is."""
         number = bisect_right(self.macros, offset, key=lambda macro: macro.start) - 1
@@ -77,6 +82,11 @@ def code(text: Parsed, grammar: Grammar) -> Code:
     starts = [start for start, _ in words]
     found = [one for one in found if not _is_within(one[0], starts, words)]
     return _as_code(sorted([*found, *inside, *ignored], key=_in_order), lines.macros)
+
+
+def code_without(found: Iterable[tuple[int, int, bool]]) -> Code:
+    """The parts of a text whose comments and strings were `found` otherwise, in order: start, end, and if a comment."""
+    return _as_code([(start, end, _COMMENT if is_comment else _STRING) for start, end, is_comment in found])
 
 
 def _captured(text: Parsed, grammar: Grammar) -> Iterator[_Stretch]:

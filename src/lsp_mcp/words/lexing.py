@@ -1,6 +1,7 @@
 """Where a word is in the code of a text, outside comments and strings, by its syntax tree: `occurrences`.
 
-Anything that is not certainly a comment or a string counts as code; so does everything in a language without a grammar.
+Anything that is not certainly a comment or a string counts as code. In a language without a grammar an adapter may have
+patterns for them; without these, everything counts.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from unicodedata import category
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Language
-from lsp_mcp.syntax.code import Code
+from lsp_mcp.adapters import Language, Lexing
+from lsp_mcp.syntax.code import Code, code_without
 from lsp_mcp.syntax.codes import code_in_thread, code_of
+from lsp_mcp.syntax.grammars import has_grammar
 from lsp_mcp.syntax.preprocessor import Macro, macro_line
 from lsp_mcp.text import Span, Text
 
@@ -24,7 +26,7 @@ class Occurrences(Struct, frozen=True):
 
     spans: tuple[Span, ...] = ()
     in_macros: frozenset[Span] = frozenset()  # those in the definition of a macro: they can mean several symbols
-    lexed: bool = True  # False: the language has no grammar, so some may be in comments and strings
+    lexed: bool = True  # False: nothing tells what is code, so some may be in comments and strings
 
     def __iter__(self) -> Iterator[Span]:
         return iter(self.spans)
@@ -34,6 +36,18 @@ class Occurrences(Struct, frozen=True):
 
 
 NONE = Occurrences()
+_NO_SPACE = re.compile(r"[^\n]")
+
+
+@lru_cache(maxsize=8)
+def blanked(text: Text, language: Language | None) -> str:
+    """The content of `text` with its comments and strings as white space, so that offsets stay the same."""
+    content, code = text.content, code_in(text, language)
+    parts, last = [], 0
+    for start, end in code.hidden() if code else ():
+        parts += [content[last:start], _NO_SPACE.sub(" ", content[start:end])]
+        last = end
+    return "".join([*parts, content[last:]])
 
 
 def occurrences(text: Text, word: str, language: Language | None) -> Occurrences:
@@ -43,13 +57,13 @@ def occurrences(text: Text, word: str, language: Language | None) -> Occurrences
     symbols for a compiler (`//go:linkname`). Takes a while for a large text: see `occurrences_in_thread`.
     """
     found = _places(text, word)
-    return _in_code(text, found, code_of(text, language.id) if language else None) if found else NONE
+    return _in_code(text, found, code_in(text, language)) if found else NONE
 
 
 async def occurrences_in_thread(text: Text, word: str, language: Language | None) -> Occurrences:
     """As `occurrences`, without keeping the event loop busy."""
     found = _places(text, word)
-    return _in_code(text, found, await code_in_thread(text, language.id) if language else None) if found else NONE
+    return _in_code(text, found, await _code_in_thread(text, language)) if found else NONE
 
 
 def in_strings(text: Text, word: str, language: Language | None) -> list[Span]:
@@ -61,7 +75,7 @@ def in_strings(text: Text, word: str, language: Language | None) -> list[Span]:
         return []
     # Most places are in plain code, which this detects without parsing the file.
     found = [match.span() for match in re.finditer(rf"(?<![\w\s]){re.escape(word)}(?![\w(])", text.content)]
-    code = code_of(text, language.id) if found else None
+    code = code_in(text, language) if found else None
     named = []
     for start, end in found:
         around = code.around(start) if code and code.part(start) == "string" else None
@@ -76,11 +90,11 @@ def in_strings(text: Text, word: str, language: Language | None) -> list[Span]:
 def identifiers_in_code(text: Text, line: int, language: Language | None) -> list[Span]:
     """The identifiers of line `line` (from 1) that are not keywords, left to right, outside comments and strings.
 
-    Of a language without a grammar, those in comments and strings too.
+    Where nothing tells what is code, those in comments and strings too.
     """
     keywords = language.keywords if language else frozenset()
     spans = [span for span in text.identifiers(line) if text.slice(span) not in keywords]
-    code = code_of(text, language.id) if language and spans else None
+    code = code_in(text, language) if spans else None
     if code is None:
         return spans
     return [span for span in spans if code.part(text.point_offset(span.start)) == "code"]
@@ -98,6 +112,31 @@ def is_macro_parameter(text: Text, span: Span, language: Language | None) -> boo
     return (
         macro is not None and text.slice(span) in macro.parameters and text.point_offset(span.start) != macro.name_start
     )
+
+
+def code_in(text: Text, language: Language | None) -> Code | None:
+    """What of `text` is code; None if nothing tells."""
+    if language is None or (found := code_of(text, language.id)) is not None:
+        return found if language else None
+    return _code_by_patterns(text, language.lexing) if language.lexing else None
+
+
+async def _code_in_thread(text: Text, language: Language | None) -> Code | None:
+    if language and has_grammar(language.id):
+        await code_in_thread(text, language.id)
+    return code_in(text, language)
+
+
+def _code_by_patterns(text: Text, rules: Lexing) -> Code:
+    """What of `text` is code by an adapter's patterns, in a language without a grammar."""
+    pattern = _compiled(f"(?P<naming>{rules.naming or '(?!)'})|(?P<comment>{rules.comment})|{rules.string}")
+    found = [match for match in pattern.finditer(text.content) if match["naming"] is None]
+    return code_without((*match.span(), match["comment"] is not None) for match in found)
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
 
 
 def _macro(text: Text, span: Span, language: Language | None) -> Macro | None:

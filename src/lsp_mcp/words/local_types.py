@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.text import Span, Text
+from lsp_mcp.words.lexing import blanked
 from lsp_mcp.words.nested import read_up_to, replaced_inside_out
-from lsp_mcp.words.scopes import blanked
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>\w*)(?:\\\r?\n|[^\n])*$", re.MULTILINE)
 _TOKEN = re.compile(r"[{};()]|^[ \t]*#[ \t]*(?:if|el|endif)\w*(?:\\\r?\n|[^\n])*$", re.MULTILINE)
@@ -72,7 +72,7 @@ def declared_inside_functions(text: Text, spans: Iterable[Span], language: Langu
     places = [one for one in places if _may_be_declared(text.content, *one[:2])]
     if not places:
         return []
-    code = blanked(text.content, language)
+    code = blanked(text, language)
     known: dict[_Braces, _Scope] = {}
     found = []
     for (start, end, span), (around, statement) in zip(places, _around(code, [one[0] for one in places]), strict=True):

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.text import Span, Text
+from lsp_mcp.words.lexing import blanked
 from lsp_mcp.words.local_types import Declared, Kind
 from lsp_mcp.words.nested import read_up_to
-from lsp_mcp.words.scopes import blanked
 
 _TOKEN = re.compile(r"[{}()\[\];\n]")
 _HEAD = 400  # characters before a bracket that are looked at
@@ -63,7 +63,7 @@ def declared_unlisted(text: Text, spans: Iterable[Span], language: Language | No
     places = [one for one in places if _may_be_declared(content, *one[:2])]
     if not places:
         return []
-    code = blanked(content, language)
+    code = blanked(text, language)
     found = []
     for (start, end, span), around in zip(places, _around(code, [one[0] for one in places]), strict=True):
         names = tuple(one.name for one in around if one.name)

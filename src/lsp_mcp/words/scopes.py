@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from lsp_mcp.adapters import Language
 from lsp_mcp.text import Span, Text
+from lsp_mcp.words.lexing import blanked
 from lsp_mcp.words.nested import replaced_inside_out
 
 _MOST = 30_000  # characters before a word that are looked at
@@ -70,7 +71,7 @@ def declared_around(text: Text, span: Span, language: Language | None) -> Declar
 
     The word stands by itself there, or behind `this->`.
     """
-    word, code = text.slice(span), blanked(text.content, language)
+    word, code = text.slice(span), blanked(text, language)
     start, end = text.point_offset(span.start), text.point_offset(span.end)
     directives = _directives(code)
     first = max(max((to for _, to in directives if to <= start), default=0), start - _MOST)
@@ -101,19 +102,6 @@ def declared_around(text: Text, span: Span, language: Language | None) -> Declar
         if function and (is_local or (not is_member and _has_parameter(function["parameters"], word))):
             return Declared()
     return None
-
-
-@lru_cache(maxsize=8)
-def blanked(content: str, language: Language | None) -> str:
-    """`content` with comments and strings replaced by white space, so that offsets stay the same."""
-    lexing = language.lexing if language else None
-    if lexing is None:
-        return content
-    return re.sub(f"{lexing.comment}|{lexing.string}", _white, content, flags=re.MULTILINE)
-
-
-def _white(match: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", match[0])
 
 
 @lru_cache(maxsize=8)

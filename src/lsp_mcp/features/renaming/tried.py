@@ -83,7 +83,7 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     """
     steps = [step for step in plan.steps if isinstance(step, FileChange) and backend.adapter.language_of(step.path)]
     shifts = {step.path: Shift(step) for step in steps}
-    places = {step.path: _places(backend, step, old_name, new_name) for step in steps}
+    places = {step.path: await _places(backend, step, old_name, new_name) for step in steps}
     naming = {*(await backend.words.files_with(new_name)).files, *(await backend.words.files_with(old_name)).files}
     after_texts = {path: shift.after for path, shift in shifts.items()}
     expected = {(path, shifts[path].to_after(point)) for path, points in places.items() for point in points}
@@ -145,9 +145,9 @@ class Shift:
         return self.before.offset_point(offset - behind if result is None else result)
 
 
-def _places(backend: Backend, step: FileChange, old_name: str, new_name: str) -> list[Point]:
+async def _places(backend: Backend, step: FileChange, old_name: str, new_name: str) -> list[Point]:
     """The places in code where `step` renames the symbol."""
-    in_code = {span.start for span in backend.words.occurrences(step.path, step.before, old_name)}
+    in_code = {span.start for span in await backend.words.occurrences(step.path, step.before, old_name)}
     renamed = [one for one in step.changes if (one.old_text, one.new_text) == (old_name, new_name)]
     return [one.span.start for one in renamed if one.span.start in in_code]
 

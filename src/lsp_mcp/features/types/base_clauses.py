@@ -10,7 +10,7 @@ from lsp_mcp.features.types.class_heads import ClassHeads, Statements, templates
 from lsp_mcp.remembered import RememberedOf, kept_in_thread
 from lsp_mcp.servers.traits import Hierarchy
 from lsp_mcp.text import Text
-from lsp_mcp.words.scopes import blanked
+from lsp_mcp.words.lexing import blanked
 
 _MOST_KEPT = 100_000  # statements of all files: some 20 MiB
 _KEPT: RememberedOf[Backend, Path, str, Statements] = RememberedOf(_MOST_KEPT)  # the stamp is the text
@@ -37,6 +37,6 @@ class BaseClauses:
         language = self._backend.adapter.language_of(path)
 
         def around() -> frozenset[str]:
-            return frozenset(templates_around(blanked(text.content, language), names))
+            return frozenset(templates_around(blanked(text, language), names))
 
         return await kept_in_thread(_AROUND.of(self._backend), (path, frozenset(names)), text.content, around)

@@ -13,7 +13,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.lsp.coverage import Miss
 from lsp_mcp.text import Text
-from lsp_mcp.words.scopes import blanked
+from lsp_mcp.words.lexing import blanked
 
 
 class Missed(Struct, frozen=True):
@@ -103,7 +103,7 @@ class MissedErrors:
         rules = [rule for rule in MISSED if re.search(rule.files, path)]
         if not any(re.search(rule.pattern, text.content, re.MULTILINE) for rule in rules):
             return ()
-        code = blanked(text.content, self._adapter.language_of(Path(path)))
+        code = blanked(text, self._adapter.language_of(Path(path)))
         return tuple(miss for rule in rules for miss in _misses(rule, code, text))
 
 

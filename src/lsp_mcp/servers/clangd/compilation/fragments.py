@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 
 from lsp_mcp.adapters import Language
+from lsp_mcp.text import Text
+from lsp_mcp.words.lexing import blanked
 from lsp_mcp.words.nested import replaced_inside_out
-from lsp_mcp.words.scopes import DIRECTIVE, blanked
+from lsp_mcp.words.scopes import DIRECTIVE
 
 _LINE = r"[ \t]*#[ \t]*(?:{})\b(?:\\\r?\n|[^\n])*\n?"
 _OTHER_LINES = rf"(?:(?!{_LINE.format('(?:if|el|endif)[a-z]*')})[^\n]*\n)*"
@@ -26,6 +28,6 @@ _PAIR = re.compile(r"\{[^{}()]*\}|\([^{}()]*\)")
 def is_inside(before: str, language: Language | None) -> bool:
     """Whether what comes after `before`, the text of a file up to a line, is inside a declaration or a statement."""
     # Each branch may open the same brace: of a whole conditional, the first counts.
-    code = replaced_inside_out(_CONDITIONAL, lambda found: found["first"], blanked(before, language))
+    code = replaced_inside_out(_CONDITIONAL, lambda found: found["first"], blanked(Text(before), language))
     code = replaced_inside_out(_PAIR, ";", _ENCLOSING.sub(" ", DIRECTIVE.sub("", code)))
     return "{" in code or "(" in code or code.rstrip().endswith((",", "="))
