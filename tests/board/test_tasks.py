@@ -735,3 +735,32 @@ def test_what_a_change_answers_is_what_is_there(world: World) -> None:
         lambda: world.write(tasks.update, made["id"], status="pending", archived=False, by=agent),
     ):
         assert change() == world.read(views.one, made["id"])
+
+
+def test_an_agent_completes_a_task_that_lacks_something_only_with_force_and_a_reason(world: World) -> None:
+    agent, first = world.agent(), world.task("first")
+    id_ = world.task("second", description="- [ ] test it\n- [x] write it", depends_on=[first])
+    lacks = f"{id_} is not done: 1 of 2 checkboxes are not ticked; it waits for {first}. Nothing was changed"
+    for change in ({"status": "completed"}, {"stage": "Done"}, {"status": "completed", "force": True}):
+        assert lacks in world.refused(tasks.update, id_, by=agent, **change)
+    assert "the reason is empty" in world.refused(
+        tasks.update, id_, status="completed", force=True, reason=" ", by=agent
+    )
+    world.write(tasks.update, id_, status="completed", force=True, reason="nobody needs it", by=agent)
+    assert world.said(id_)[-1][1] == (
+        f"completed: moved to Done, although 1 of 2 checkboxes are not ticked; it waits for {first}: nobody needs it"
+    )
+
+
+def test_what_a_task_lacks_is_judged_after_the_change_that_completes_it(world: World) -> None:
+    agent, first = world.agent(), world.task("first")
+    id_ = world.task("second", description="- [ ] test it", depends_on=[first])
+    done = world.write(tasks.update, id_, status="completed", tick=["1"], depends_on=[], by=agent)
+    assert done["status"] == "completed"
+    assert "although" not in world.said(id_)[-1][1]
+
+
+def test_a_person_may_complete_a_task_that_lacks_something_and_the_history_says_what(world: World) -> None:
+    id_ = world.task("a task", description="- [ ] test it")
+    world.write(tasks.update, id_, status="completed")
+    assert world.said(id_)[-1][1] == "completed: moved to Done, although 1 of 1 checkboxes are not ticked"

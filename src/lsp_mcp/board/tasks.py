@@ -16,6 +16,7 @@ from lsp_mcp.board import (
     markdown,
     people,
     positions,
+    proving,
     stages,
     tables,
     trash,
@@ -92,11 +93,13 @@ def update(
     expected_revision: int | None = None,
     message: str | None = None,
     force: bool = False,
+    reason: str | None = None,
 ) -> Task:
     """A task with what was given changed, the rest as it was; `message` is what the history says of it.
 
     Raises:
-        ConflictError: another agent works on it, and not `force`.
+        ConflictError: another agent works on it, and not `force`; or an agent completes it before it is done, without
+            `force` and a `reason`.
         CallerError: there is no such task or stage, a value cannot be used, stage and status contradict each other, or
             the task has another revision than the expected one: the message says what changed since.
     """
@@ -118,12 +121,17 @@ def update(
             raise CallerError(f"{row['id']} is pending; only completed tasks go to the archive.")
         values["archived_at"] = (row["archived_at"] or at.now) if archived else None
     changed = {name: value for name, value in values.items() if row[name] != value}
+    if depends_on is not None:
+        before = dependencies.of(at, row["id"])[0]
+        linked = _changed("depends_on", before, _set_dependencies(at, row["id"], depends_on))
+    else:
+        linked = {}
+    if changed.get("status") == "completed":
+        moved += proving.check(at, {**row, **changed}, force=force, reason=reason)
     said = {name: [row[name], value] for name, value in changed.items() if name not in _UNSAID}
     if "archived_at" in changed and "status" not in changed:
         said["archived"] = [row["archived_at"] is not None, changed["archived_at"] is not None]
-    if depends_on is not None:
-        before = dependencies.of(at, row["id"])[0]
-        said |= _changed("depends_on", before, _set_dependencies(at, row["id"], depends_on))
+    said |= linked
     if anchored is not None:
         before = [one["anchor"] for one in views.anchors_of(at, row["id"])]
         said |= _changed("anchors", before, _set_anchors(at, row["id"], anchored))

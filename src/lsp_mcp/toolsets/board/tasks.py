@@ -46,6 +46,9 @@ Anchors = Annotated[list[str], Field(max_length=50, description="Code it concern
 DependsOn = Annotated[list[str], Field(max_length=100, description="IDs of tasks to complete first")]
 
 
+Reason = Annotated[
+    str | None, Field(description="With force: why a task with open checkboxes or dependencies is done"), UNLISTED
+]
 Force = Annotated[bool, Field(description="Even if another agent works on it; that agent is notified"), UNLISTED]
 
 
@@ -188,6 +191,7 @@ class TaskTools(BoardToolset):
         archived: Annotated[bool | None, Field(description="Whether it is in the archive"), UNLISTED] = None,
         branch: Annotated[str | None, Field(description=BRANCH), UNLISTED] = None,
         force: Force = False,
+        reason: Reason = None,
     ) -> str:
         """Change a task; only the given fields change."""
         places = None if anchors is None else await anchored(self._host, anchors)
@@ -211,14 +215,23 @@ class TaskTools(BoardToolset):
                     anchored=places,
                     expected_revision=expected_revision,
                     force=force,
+                    reason=reason,
                 ),
             )
         )
 
     @tool(title="Complete a task", read_only=False)
-    async def complete_task(self, call: Call, id: TaskId, force: Force = False) -> str:  # noqa: A002
+    async def complete_task(
+        self,
+        call: Call,
+        id: TaskId,  # noqa: A002
+        force: Force = False,
+        reason: Reason = None,
+    ) -> str:
         """Mark a task as completed: it moves to Done, and tasks that waited for it become ready."""
-        return changed(await self._write(call, lambda at: tasks.update(at, id, status="completed", force=force)))
+        return changed(
+            await self._write(call, lambda at: tasks.update(at, id, status="completed", force=force, reason=reason))
+        )
 
     @tool(title="Move a task", read_only=False, listed=False)
     async def move_to_stage(
@@ -227,9 +240,12 @@ class TaskTools(BoardToolset):
         id: TaskId,  # noqa: A002
         stage: Annotated[str, Field(description="Target stage name")],
         force: Force = False,
+        reason: Reason = None,
     ) -> str:
         """Move a task to another workflow stage; in Done it is completed."""
-        return changed(await self._write(call, lambda at: tasks.update(at, id, stage=stage, force=force)))
+        return changed(
+            await self._write(call, lambda at: tasks.update(at, id, stage=stage, force=force, reason=reason))
+        )
 
     @tool(title="Append to a task", read_only=False)
     async def add_to_task(

@@ -1,0 +1,36 @@
+"""What a task still lacks when somebody completes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lsp_mcp.board import dependencies, fields
+from lsp_mcp.board.store import Transaction
+from lsp_mcp.errors import ConflictError
+from lsp_mcp.prose import first_few
+
+
+def check(at: Transaction, row: Mapping[Any, Any], *, force: bool, reason: str | None) -> str:
+    """An addition to the history's message: what the completed task lacks and why; empty if it lacks nothing.
+
+    `row` has `id` and the present `boxes` and `ticked`. People are trusted; agents need `force` and a `reason`.
+
+    Raises:
+        ConflictError: something is missing, and the agent does not say why that is right.
+    """
+    lacks = []
+    if left := row["boxes"] - row["ticked"]:
+        lacks.append(f"{left} of {row['boxes']} checkboxes are not ticked")
+    if waits := dependencies.waits_for(at, row["id"]):
+        lacks.append(f"it waits for {first_few(waits)}")
+    if not lacks:
+        return ""
+    said = "; ".join(lacks)
+    why = fields.message(reason, "reason") if reason is not None else ""
+    if at.actor.id and not (force and why):
+        raise ConflictError(
+            f"{row['id']} is not done: {said}. Nothing was changed: finish it, or pass force=true and "
+            "reason=WHY_IT_IS_DONE, which is kept in its history."
+        )
+    return f", although {said}" + (f": {why}" if why else "")
