@@ -26,7 +26,7 @@ from lsp_mcp.toolsets.questions import PlacesCheck
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.test_commands import commands
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
-from lsp_mcp.wire.git import GIT
+from lsp_mcp.wire.git import git_command
 from lsp_mcp.wire.process import run
 
 _MOST_SYMBOLS = 20  # per call
@@ -261,7 +261,7 @@ def _places(found: Impact) -> Iterator[Place]:
 
 
 async def _git(root: Path, *arguments: str) -> str:
-    code, said = await run((*GIT, *arguments), cwd=root, timeout=_GIT_TIMEOUT)
+    code, said = await run((*await git_command(root), *arguments), cwd=root, timeout=_GIT_TIMEOUT)
     if code:
         raise CallerError(f"git diff failed in {root}: {said.strip()[:200]}; pass symbols")
     return said
