@@ -291,10 +291,10 @@ def shipped_adapters() -> tuple[Adapter, ...]:
     return tuple(map(load_adapter, adapter_names()))
 
 
-# The keys of what is a pattern for Python's `re`.
+# The keys of what is a pattern for Python's `re`, in adapters and in the traits of plug-ins.
 _PATTERN_KEYS = re.compile(
-    r"_patterns?\b|\.pattern$|\.lexing\.|missed\[\d+\]\.files$|private_(?:files|names)$|harmless_errors$"
-    r"|(?:left_out|overlooked|embedded)_refusal$|(?:check|import)_problem$|longer_names\.|invented\.|decided_by\."
+    r"_patterns?\b|\.pattern$|\.lexing\.|private_(?:files|names)$|harmless_errors$|embedded_refusal$"
+    r"|longer_names\.|invented\."
 )
 
 
