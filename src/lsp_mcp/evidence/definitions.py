@@ -196,6 +196,8 @@ class Definitions:
         internal = bool(rules.internal_pattern) and bool(re.search(rules.internal_pattern, named))
         is_shared = bool(rules.shared_id_pattern) and bool(re.search(rules.shared_id_pattern, named))
         id_ = "" if is_shared else str(element.get(rules.id_field) or "")
+        if internal and id_ and there:  # files of one name share it
+            id_ = f"{id_} {uri_path(there[0]['uri'])}"
         return Symbol(sites, id_, name, internal, aliased)
 
     async def site(self, location: Json) -> Site:

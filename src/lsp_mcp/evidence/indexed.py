@@ -41,7 +41,7 @@ async def others_by_index(
     for file in files.values():
         for identifier, type_ in file.types.items():
             types.setdefault(identifier, set()).add(type_)
-    (own,) = symbol.ids
+    own = next(iter(symbol.ids)).partition(" ")[0]  # the server's own part, see `Definitions`
     (scope,) = scopes if len(scopes := _scopes(types, own, symbol.name)) == 1 else (None,)
     if scope is None:
         return frozenset()

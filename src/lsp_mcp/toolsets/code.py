@@ -13,6 +13,7 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
+from lsp_mcp.evidence.namesakes import of_namesakes
 from lsp_mcp.evidence.occurrences import that_may_declare
 from lsp_mcp.features.finding.left_out_symbols import with_left_out
 from lsp_mcp.features.finding.local_types import in_local_types, not_searched
@@ -120,6 +121,8 @@ class CodeTools(AnchorToolset):
             family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
             uses = await references.references(*at)
             definitions = self._sessions.word_checks.of(target.backend).definitions
+            strange = await of_namesakes(target.backend, definitions, uses.places, at[1:])
+            uses = replace(uses, places=tuple(place for place in uses.places if place.path not in strange))
             named = await without_aliased_bases(target.backend, definitions, uses.places, at[1:])
             unsure = f"{target.backend.name} does not say whether these bases are the symbol or an alias of it"
             gaps = (*uses.gaps, *self._unverified(unsure, named.unknown))

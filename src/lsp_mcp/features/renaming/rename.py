@@ -13,6 +13,7 @@ from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
 from lsp_mcp.edits.rewriting import by_word
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.namesakes import of_namesakes
 from lsp_mcp.features.renaming.named_after import (
     Renamed,
     known_by_name,
@@ -124,6 +125,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     plan = await plan_of(backend, [edit])
     # Some servers replace whole files (python-lsp-server 1.x).
     plan = replace(plan, steps=tuple(by_word(step) if isinstance(step, FileChange) else step for step in plan.steps))
+    plan = await _without_namesakes(backend, plan, (path, identifier.start))
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
     changed = {step.path for step in plan.steps if isinstance(step, FileChange)}
     await mistrust_related(backend, path, identifier.start, changed)
@@ -163,6 +165,15 @@ async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: J
     return doubts
 
 
+async def _without_namesakes(backend: Backend, plan: EditPlan, at: Site) -> EditPlan:
+    """`plan` without the files where the symbol cannot be meant."""
+    steps = [step for step in plan.steps if isinstance(step, FileChange)]
+    edits = [Place(step.path, change.span, step.before) for step in steps for change in step.changes]
+    strange = await of_namesakes(backend, Definitions(backend), edits, at)
+    kept = tuple(step for step in plan.steps if not (isinstance(step, FileChange) and step.path in strange))
+    return replace(plan, steps=kept) if strange else plan
+
+
 def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPlan, list[Doubt]]:
     """`plan` without changes of other words than `name` into `new_name` (clangd 22 does that to `using B::B;`)."""
     doubts: list[Doubt] = []
@@ -182,7 +193,10 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
     Of two words in one line clangd 22 may rename the wrong one; then that one is listed too.
     """
     listed = (await references(backend, path, identifier.start)).places
-    uses = (await without_aliased_bases(backend, Definitions(backend), listed, (path, identifier.start))).places
+    definitions, at = Definitions(backend), (path, identifier.start)
+    strange = await of_namesakes(backend, definitions, listed, at)
+    listed = tuple(place for place in listed if place.path not in strange)
+    uses = (await without_aliased_bases(backend, definitions, listed, at)).places
     edits = [Place(s.path, c.span, s.before) for s in plan.steps if isinstance(s, FileChange) for c in s.changes]
     used, edited = ({(place.path, place.span.start) for place in places} for places in (uses, edits))
     missed = [
