@@ -51,7 +51,7 @@ fix: env linters ## repair lint and formatting where that can be done by itself
 test: tools ## run the tests
 	.venv/bin/pytest -n 3 --dist loadfile $(ARGS)
 
-FAST := tests/objects tests/features $(addprefix tests/test_,text.py uris.py visible.py anchors.py waiting.py layers.py \
+FAST := tests/objects tests/features tests/words tests/syntax $(addprefix tests/test_,text.py uris.py visible.py anchors.py waiting.py layers.py \
 	one_place_counts.py no_code_names_a_server.py)
 
 test-fast: env ## run the tests of the pure parts, which need no other program: about a minute
@@ -65,8 +65,11 @@ lock: env ## rewrite constraints.txt: the newest versions that pyproject.toml al
 	.venv/bin/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --upgrade --strip-extras \
 	  --no-header --no-annotate --no-emit-index-url --quiet --output-file constraints.txt
 
-golden: tools ## run the tests and rewrite the expected answers: read the diff
-	.venv/bin/pytest --update $(ARGS)
+# The tests that have expected answers; they need not run one after the other.
+GOLDEN := tests/archives tests/test_mcp_server.py tests/test_docs.py tests/board/test_board_tools.py
+
+golden: tools ## rewrite the expected answers, of some tests with ARGS="-k name": read the diff
+	.venv/bin/pytest -n 3 --dist loadfile --update $(GOLDEN) $(ARGS)
 
 demo: env ## show what the program does, with gopls (or BACKEND) on a small project and a large one
 	$(get_needs)

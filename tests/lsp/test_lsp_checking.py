@@ -77,7 +77,7 @@ async def test_what_a_server_says_of_no_version_is_told_with_the_warning_that_it
         assert list(checked.diagnostics) == [path]
         (gap, _) = checked.gaps
         assert (gap.kind, gap.files, gap.hides) == ("unverified", (path,), True)
-        assert "fake does not say when it is done: what it has said of a.txt may be old" in gap.text
+        assert "fake does not say when it is done: its errors for a.txt may be outdated or incomplete" in gap.text
 
 
 @bounded

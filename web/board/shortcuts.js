@@ -13,7 +13,7 @@ const KEYS = [
   [["Tab"], "from column to column"],
   [["↑", "↓", "←", "→"], "from card to card"],
   [["Enter"], "open the card"],
-  [["x"], "select the card, for a change of several"],
+  [["x"], "select the card; a change then applies to all selected cards"],
   [["Alt", "↑ ↓"], "move the card up or down"],
   [["Alt", "← →"], "move the card to the stage beside"],
   [["Alt", "Home End"], "move the card to the top or the end"],
@@ -21,7 +21,7 @@ const KEYS = [
   [["Esc"], "close, or select nothing"],
 ];
 const WORDS = [
-  ["is:blocked", "also ready, claimed, asking, blocking, open, done"],
+  ["is:blocked", "tasks in this state; others: ready, claimed, asking, blocking, open, done"],
   ["status:pending", "or completed"],
   ["tag:api", "with that tag; several: all of them"],
   ["agent:ada", "whom it is claimed by, or nobody"],

@@ -47,7 +47,7 @@ def fill(at: Transaction) -> None:
 
 
 def rows(at: Transaction, *, held: bool = False) -> list[Stage]:
-    """All, in order; `held`: what they say of tasks holds until what this transaction writes is stored."""
+    """All stages, in order; `held`: nobody else can change them until this transaction ends."""
     found = sa.select(stages).order_by(stages.c.position)
     # Of SQLite's writers there is one at a time.
     found = found.with_for_update(read=True) if held else found
@@ -144,7 +144,7 @@ def update(
     expected_revision: int | None = None,
     message: str | None = None,
 ) -> Stage:
-    """A stage changed; `after` empty makes it the first. Where it completes tasks from now on, those in it are.
+    """Change a stage; `after` empty makes it the first. If it now completes tasks, the tasks in it are completed.
 
     Raises:
         CallerError: as `create`; or there is none, it has another revision than the expected one, or without it no

@@ -151,7 +151,7 @@ agents = Table(
     Column("client", String(120), nullable=False),  # what its program calls itself
     Column("connected", Boolean, nullable=False),
     Column("process", String(120), nullable=False),  # which process of ours it is connected to
-    Column("token", String(64)),  # the hash of what it comes back with
+    Column("token", String(64)),  # the hash of the agentToken by which it returns
     Column("first_seen", String(32), nullable=False),
     Column("last_seen", String(32), nullable=False),
 )

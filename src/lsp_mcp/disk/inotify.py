@@ -216,7 +216,7 @@ class InotifyMethod:
                 self._close_root(root, folder)
 
     def _enter(self, parent: Folder, name: str, wd: int) -> Folder | None:
-        """The folder as a new, unread one of the tree, or None if it was a root, which has then been read."""
+        """Add a folder, for the caller to read; None if it was a root of its own, read before."""
         path = parent.prefix + name
         if inner_root := self._roots.pop(path, None):
             if inner_root.wd == wd:

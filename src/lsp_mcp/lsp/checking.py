@@ -184,7 +184,7 @@ class Checking:
         if looked.undated:
             named = first_few([self._display_path(path) for path in sorted(looked.undated)])
             name = self._adapter.name
-            text = f"{name} does not say when it is done: what it has said of {named} may be old, or not all"
+            text = f"{name} does not say when it is done: its errors for {named} may be outdated or incomplete"
             brief = f"{name} does not say when it is done"
             gaps.append(Gap("unverified", text, tuple(sorted(looked.undated)), brief=brief, about="undated"))
         if not self._compiles_files:

@@ -109,7 +109,7 @@ def _read_stages(folder: Path, contents: Contents, activities: dict[str, dict[st
 
 
 def _activities(folder: Path, contents: Contents) -> dict[str, dict[str, str]]:
-    """The prompts that stages name, by id: `name`, `prompt`, and whether one did (`used`)."""
+    """The prompts that stages name, by id: `name`, `prompt`, and whether any stage names it (`used`)."""
     found: dict[str, dict[str, str]] = {}
     for file, path in folders.files(folder, "activities", ".json", contents.broken):
         try:

@@ -46,7 +46,7 @@ class PlainReloading:
         """See `Reloading.buffers_changed`: the server answers for the texts that it was sent."""
 
     def has_reread(self, path: Path) -> bool:
-        """No: there is no index."""
+        """Always False: without an index no file is read again."""
         return False
 
     def mistrust(self, path: Path, name: str) -> None:
