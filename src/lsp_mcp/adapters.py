@@ -250,18 +250,31 @@ def adapter_names(kind: Kind = "lsp") -> list[str]:
 
 
 def user_folder() -> Path:
-    """The folder of the user's own adapters, `$XDG_CONFIG_HOME/lsp-mcp/adapters`; it need not exist.
-
-    Adapters in a workspace are never read: a repository must not decide which programs run.
-    """
+    """The folder of the user's own adapters, `$XDG_CONFIG_HOME/lsp-mcp/adapters`; it need not exist."""
     return platformdirs.user_config_path("lsp-mcp") / "adapters"
+
+
+_added: dict[str, tuple[Path, Adapter]] = {}  # by name: those of this process alone
+
+
+def add_adapter(path: Path, adapter: Adapter) -> None:
+    """Use `adapter`, from the file `path`, in this process, instead of any other one of its name."""
+    _added[adapter.name] = path, adapter
+    load_adapter.cache_clear()
+    shipped_adapters.cache_clear()
+
+
+def is_added(adapter: Adapter) -> bool:
+    """Whether `adapter` was added to this process: it goes before others for the same language."""
+    return adapter.name in _added
 
 
 def adapter_files(kind: Kind) -> dict[str, Path]:
     """The adapter files by name; a user's file replaces a shipped one of the same name."""
     shipped = (data_folder("adapters") / kind).glob("*.toml")
     own = (user_folder() if kind == "lsp" else user_folder() / kind).glob("*.toml")
-    return {path.stem: path for path in (*shipped, *own) if _NAME.fullmatch(path.stem) and path.stem not in _TAKEN}
+    files = {path.stem: path for path in (*shipped, *own) if _NAME.fullmatch(path.stem) and path.stem not in _TAKEN}
+    return files | ({name: path for name, (path, _) in _added.items()} if kind == "lsp" else {})
 
 
 @cache
@@ -271,6 +284,8 @@ def load_adapter(name: str) -> Adapter:
     Raises:
         ConfigError: no adapter has that name, or its file is invalid.
     """
+    if name in _added:
+        return _added[name][1]
     files = adapter_files("lsp")
     if name not in files:
         message = unknown("backend", name, sorted(files))
@@ -305,9 +320,32 @@ def read_adapter(path: Path) -> Adapter:
         ConfigError: the file is not TOML, or a key is unknown, missing or of the wrong type; the message names it.
     """
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Adapter)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"the adapter {path} cannot be used: {error}") from None
+    return _parsed(text, path)
+
+
+def _parsed(text: str, path: Path) -> Adapter:
+    try:
+        return msgspec.convert(tomllib.loads(text), Adapter)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        from lsp_mcp.adapter_errors import problem
+
+        raise ConfigError(f"the adapter {path} cannot be used: {problem(text, error, Adapter)}") from None
+
+
+def adapter_of(text: str, path: Path) -> Adapter:
+    """The adapter in `text`, which is that of the file `path`, with its patterns checked.
+
+    Raises:
+        ConfigError: see `read_adapter`, and `check_patterns`; or its name is none for a backend.
+    """
+    adapter = _parsed(text, path)
+    if not _NAME.fullmatch(adapter.name) or adapter.name in _TAKEN:
+        raise ConfigError(f"the adapter {path} cannot be used: {adapter.name!r} is not a name for a backend")
+    check_patterns(adapter, path)
+    return adapter
 
 
 def check_patterns(adapter: Data, path: Path) -> None:

@@ -175,7 +175,7 @@ def test_servers_can_be_named(tmp_path: Path, go: Programs, run: Run, monkeypatc
         assert checks(result)["gopls"]["needed"]
     unknown = run("doctor", "goplz")
     assert unknown.exit_code == 2
-    assert unknown.stderr.startswith("lsp-mcp: unknown backend 'goplz'; available: ")
+    assert unknown.stderr.startswith("lsp-mcp: unknown backend 'goplz'; did you mean gopls")
 
 
 def test_the_workspace_root_is_taken_before_and_after_the_command(

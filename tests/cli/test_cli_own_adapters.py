@@ -65,7 +65,7 @@ def test_a_repository_names_no_program(tmp_path: Path, words: Path) -> None:
     done = lsp_mcp(words, "--backend", "words", "call", "list_symbols_in_file", "file_path=a.words")
     assert done.returncode == 2
     folder = tmp_path / "config" / "lsp-mcp" / "adapters"
-    assert done.stderr.startswith("lsp-mcp: unknown backend 'words'; available: ")
+    assert done.stderr.startswith("lsp-mcp: unknown backend 'words'; ")
     assert done.stderr.endswith(f". Another language server needs a file {folder / 'NAME.toml'}\n")
 
 

@@ -15,7 +15,6 @@ import click
 from lsp_mcp import __version__
 from lsp_mcp.adapters import Adapter, adapter_names, load_adapter
 from lsp_mcp.cache_folders import cache_folder, why_not_kept
-from lsp_mcp.cli.daemon import differing
 from lsp_mcp.cli.help import console, working
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.cli.server_checks import Check, printed_version, requirement_check, server_checks
@@ -28,6 +27,7 @@ from lsp_mcp.door.place import NO_FOLDER, daemons, folder
 from lsp_mcp.errors import ConfigError, LspMcpError, MissingProgramError
 from lsp_mcp.nvim.connections import HOW_TO_START
 from lsp_mcp.programs import version_words
+from lsp_mcp.project_adapters import project_adapters
 from lsp_mcp.prose import count
 from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
@@ -89,8 +89,9 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[Deb
     shown = debugging or (debuggers() if flags.debugs else [])
     found = [one for adapter in shown for one in await _debugger(flags, adapter, needed=bool(debugging))]
     servers = [check for checks in per_server for check in checks]
+    unknown = _untrusted(root)
     spoken = [_languages(languages, adapters)] if languages else []
-    return [root, *spoken, *servers, *databases, *found, *_inotify(), *_cache(root), _shared()]
+    return [root, *unknown, *spoken, *servers, *databases, *found, *_inotify(), *_cache(root), _shared()]
 
 
 async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) -> list[Check]:
@@ -144,8 +145,6 @@ def _shared() -> Check:
     about = [about for _, about in daemons(home, {"tell": "status"})]
     clients = sum(len(one.get("clients", ())) for one in about)
     note = f"{count(len(about), 'daemon')} for {count(clients, 'session')}; see: lsp-mcp daemon status"
-    for root, names in differing().items():
-        note += f"; several for {root}, which differ in {', '.join(names)}"
     return Check("shared servers", "ok", needed=False, path=home, note=note if about else "")
 
 
@@ -210,6 +209,14 @@ def _shares(flags: ServerFlags, root: Check, adapters: Sequence[Adapter]) -> lis
         return []
     watch = _read(Path(root.path), adapters, flags.most_files)
     return shares(watch.paths(), adapters)
+
+
+def _untrusted(root: Check) -> list[Check]:
+    """The project's adapters that are not read."""
+    folder = Path(root.path)
+    names = [str(file.path.relative_to(folder)) for file in project_adapters(folder) if not file.trusted]
+    note = f"not read: {', '.join(names)}"
+    return [Check("project adapters", "low", needed=False, note=note, get="lsp-mcp trust")] if names else []
 
 
 def _languages(languages: Sequence[Share], adapters: Sequence[Adapter]) -> Check:

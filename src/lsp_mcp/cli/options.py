@@ -8,7 +8,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
-from lsp_mcp.adapters import Adapter, adapter_names, load_adapter
+from lsp_mcp.adapters import Adapter, adapter_names, add_adapter, check_patterns, load_adapter, read_adapter
 from lsp_mcp.cli.help import ServerOption
 from lsp_mcp.cli.name_completion import of_names
 from lsp_mcp.errors import ConfigError, unknown
 from lsp_mcp.lsp.session import SessionOptions
+from lsp_mcp.project_adapters import project_adapters
 from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
@@ -77,6 +78,7 @@ class ServerFlags:
     allow_exec_lua: bool
     allow_protected_edits: bool
     store: str | None
+    adapter_files: tuple[str, ...] = field(default=(), kw_only=True)
     no_code: bool = field(default=False, kw_only=True)  # whether no language server is to run
     form: Literal["json", "compact"]  # of answers
     response_format: Literal["text", "structured", "both"]  # channel of answers in MCP results
@@ -274,6 +276,8 @@ class ServerFlags:
             "--allow-method": self.allowed_methods,
         }.items():
             words += [word for value in values for word in (flag, value)]
+        for file in self.adapter_files:
+            words += ["--adapter", os.path.abspath(Path(file).expanduser())]  # noqa: PTH100
         if self.compile_commands:
             words += ["--compile-commands", os.path.abspath(Path(self.compile_commands).expanduser())]  # noqa: PTH100
         if self.shared_index:
@@ -299,6 +303,22 @@ class ServerFlags:
         return words + [word for flag, value in rest.items() if flag in self.given for word in (flag, value)]
 
 
+def add_adapters(files: Sequence[str], root: str) -> None:
+    """Use the adapters in `files`, and those of the project in `root` that its user trusts.
+
+    Raises:
+        ConfigError: one of them cannot be read.
+    """
+    for file in project_adapters(Path(root)):
+        if file.trusted:
+            add_adapter(file.path, file.adapter())
+    for name in files:
+        path = Path(name).expanduser().absolute()
+        adapter = read_adapter(path)
+        check_patterns(adapter, path)
+        add_adapter(path, adapter)
+
+
 def server_flags(*shown: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add these flags to a command, which gets one argument `flags`, the `ServerFlags`. Its help lists those `shown`.
 
@@ -316,6 +336,7 @@ def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> C
     def wrapped(*args: Any, **values: Any) -> Any:
         found = {flag: _given(click.get_current_context(), _parameter(flag), values) for flag in options}
         value = {flag: value for flag, (value, _) in found.items()}
+        add_adapters(value["--adapter"], value["--workspace-root"])
         flags = ServerFlags(
             backends=value["--backend"],
             workspace_root=value["--workspace-root"],
@@ -336,6 +357,7 @@ def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> C
             allow_exec_lua=value["--allow-exec-lua"],
             allow_protected_edits=value["--allow-protected-edits"],
             store=value["--store"],
+            adapter_files=value["--adapter"],
             form=value["--format"],
             response_format=value["--response-format"],
             given=frozenset(flag for flag, (_, given) in found.items() if given),
@@ -395,6 +417,10 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             {"type": click.IntRange(min=1), "metavar": "MIB"},
             "Memory for all shared language servers together: beyond it, those asked least recently are ended, and "
             "start again when asked. Default: half of the machine's.",
+        ),
+        "--adapter": (
+            {"multiple": True, "metavar": "FILE"},
+            "Adapter of a language server, repeatable; those in your configuration folder need no flag.",
         ),
         "--compile-commands": (
             {"metavar": "FILE"},

@@ -60,7 +60,6 @@ class Line:
         """
         hello = {
             "served": request.served,
-            "parts": request.parts,
             "flags": request.client,
             "call": request.call,
             "batch": request.batch,

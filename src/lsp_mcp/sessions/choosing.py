@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter, load_adapter
+from lsp_mcp.adapters import Adapter, is_added, load_adapter
 from lsp_mcp.errors import ConfigError, MissingProgramError
 from lsp_mcp.programs import find_program
 from lsp_mcp.workspace import too_wide
@@ -70,11 +70,16 @@ def _fitting(root: Path, available: list[Adapter]) -> list[Adapter]:
     return _one_each(fitting)
 
 
+def _preference(adapter: Adapter) -> tuple[bool, ...]:
+    """Sorts the adapters for one language, the best one first."""
+    return not is_added(adapter), not is_installed(adapter), adapter.untested, bool(adapter.instead_of)
+
+
 def _one_each(adapters: list[Adapter], taken: Iterable[str] = ()) -> list[Adapter]:
     """Of adapters that support the same file, the best one, unless its extension is `taken`; in the same order."""
     owned = set(taken)
     best = []
-    for adapter in sorted(adapters, key=lambda one: (not is_installed(one), one.untested, bool(one.instead_of))):
+    for adapter in sorted(adapters, key=_preference):
         if owned.isdisjoint(adapter.extensions):
             owned.update(adapter.extensions)
             best.append(adapter)
