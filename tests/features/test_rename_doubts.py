@@ -10,6 +10,7 @@ import pytest
 
 from fakes.bounded import bounded
 from fakes.workspace import FakeWorkspace
+from lsp_mcp import budget
 from lsp_mcp.features.renaming.rename import Renaming, rename
 from lsp_mcp.text import Point, Span
 
@@ -190,12 +191,11 @@ async def test_without_an_overload_no_change_is_asked_about(renames: Renames) ->
 
 
 @bounded
-async def test_what_was_not_asked_for_lack_of_time_is_a_doubt(
-    renames: Renames, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("lsp_mcp.features.renaming.rename._SHARE", 0)
+async def test_what_was_not_asked_for_lack_of_time_is_a_doubt(renames: Renames) -> None:
     overloaded(renames)
-    assert (await renames.run(MEANINGS))[1] == ["a.txt 1:1 not known whether it means another old, as 1 more place"]
+    with budget.reading(0):
+        doubts = (await renames.run(MEANINGS))[1]
+    assert doubts == ["a.txt 1:1 not known whether it means another old, as 1 more place"]
 
 
 @bounded

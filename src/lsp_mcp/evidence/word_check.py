@@ -42,7 +42,7 @@ from lsp_mcp.words.workspace_words import FilesWith
 
 _MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
 _MOST_OF_EXACT = 500  # the same for a server that misses nothing in files it has read
-_NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
+NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
 _MOST_PREPARED = 50  # files
 _MOST_KEPT = 20_000  # files and places of cached searches
 
@@ -170,7 +170,7 @@ class WordCheck:
         found, dependent, are_others = await self._left(symbol, found, doubted, thorough=thorough)
         needed = [
             place for number, place in enumerate(found)
-            if not is_exact or place.path in doubted or number < _NEVER_TRUSTED
+            if not is_exact or place.path in doubted or number < NEVER_TRUSTED
         ]  # fmt: skip
         await self.definitions.learn(needed[:_MOST_ASKED])
         await self.definitions.learn(found[:_MOST_ASKED], when=budget.present().is_whole)

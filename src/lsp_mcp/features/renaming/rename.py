@@ -36,7 +36,6 @@ from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.text import Span, Text
 
 _MOST_NAMES = 10_000  # searched for clashes
-_SHARE = 0.5  # of a call's remaining time for these: the rest is for the comparison with the text
 
 
 class Doubt(Struct, frozen=True):

@@ -19,7 +19,7 @@ from lsp_mcp.evidence.check_gaps import added, unlisted, without
 from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.identity import sites_of
 from lsp_mcp.evidence.occurrences import covered
-from lsp_mcp.evidence.word_check import WordCheck
+from lsp_mcp.evidence.word_check import NEVER_TRUSTED, WordCheck
 from lsp_mcp.features.types.implementations import Implementation, Implementations
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
@@ -206,7 +206,10 @@ class _Search:
         doubted = covered(doubts, files)
         left.sort(key=lambda one: one.place.path not in doubted)
         is_exact = self._backend.plugin.word_check.exact
-        needed = [one.place for one in left if one.place.path in doubted or not is_exact]
+        needed = [
+            one.place for number, one in enumerate(left)
+            if not is_exact or one.place.path in doubted or number < NEVER_TRUSTED
+        ]  # fmt: skip
         await self._related.learn(needed)
         await self._related.learn([one.place for one in left], when=budget.present().is_whole)
         more: dict[Site, Implementation] = {}
