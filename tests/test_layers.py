@@ -69,7 +69,7 @@ LAYERS: dict[str, list[set[str]]] = {
     ],
     "syntax": [
         {"codes"},
-        {"code"},
+        {"code", "imports"},
         {"trees", "preprocessor"},
         {"grammars"},
     ],

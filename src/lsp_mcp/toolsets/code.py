@@ -26,6 +26,7 @@ from lsp_mcp.render.answers import Definitions, ReferenceList
 from lsp_mcp.requests import references, workspace_symbol
 from lsp_mcp.requests.asking import Answered, answer
 from lsp_mcp.requests.containers import enclosed
+from lsp_mcp.requests.import_aliases import with_aliases
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.promoted import promoted
 from lsp_mcp.requests.symbols import KINDS, TYPES, Symbol
@@ -119,7 +120,7 @@ class CodeTools(AnchorToolset):
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
             at = target.backend, target.path, target.identifier.start
             family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
-            uses = await references.references(*at)
+            uses = await with_aliases(target.backend, await references.references(*at))
             definitions = self._sessions.word_checks.of(target.backend).definitions
             strange = await of_namesakes(target.backend, definitions, uses.places, at[1:])
             uses = replace(uses, places=tuple(place for place in uses.places if place.path not in strange))

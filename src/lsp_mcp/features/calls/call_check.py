@@ -24,8 +24,11 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 from lsp_mcp.requests.call_places import is_called
 from lsp_mcp.requests.containers import Containers
+from lsp_mcp.requests.import_aliases import uses_by_alias
 from lsp_mcp.requests.places import Place, last_word
+from lsp_mcp.requests.references import references
 from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
+from lsp_mcp.syntax.imports import has_aliases
 
 _MOST_MORE = 1_000  # callers of one function found in the text
 
@@ -98,6 +101,9 @@ class _Search:
     async def _checked(self, node: Node, depth: int) -> tuple[tuple[Node, ...], list[Gap]]:
         checked = await self._word_check.check(_claim(node, self._unsearched))
         calls = [place for place in checked.missing if await self._containers.at(place) is None]
+        by_alias, gaps = await self._by_alias(node)
+        checked = replace(checked, gaps=(*checked.gaps, *gaps))
+        calls += by_alias
         if not calls:
             return node.children, list(checked.gaps)
         children = {_site(child): child for child in node.children}
@@ -109,9 +115,19 @@ class _Search:
             sites = sorted({*known.sites, place}, key=lambda site: site.span)
             children[_site(child)] = replace(known, sites=tuple(sites))
         found = self._children[_site(node)] = tuple(children.values())
-        self._added += calls
+        self._added += [place for place in calls if place not in by_alias]
         self._by_spelling += [place for place in calls if place in checked.by_spelling]
         return found, list(checked.gaps)
+
+    async def _by_alias(self, node: Node) -> tuple[list[Place], Sequence[Gap]]:
+        """The calls of a function by names that imports give it."""
+        place = node.symbol.place
+        language = self._backend.adapter.language_of(place.path)
+        if language is None or not has_aliases(language.id):
+            return [], ()
+        uses = await references(self._backend, place.path, place.span.start)
+        found, gaps = await uses_by_alias(self._backend, uses.places)
+        return [use for use in found if is_called(use)], gaps
 
     async def _caller(self, place: Place) -> Node:
         """The function that contains the call at `place`, or its file if there is none."""

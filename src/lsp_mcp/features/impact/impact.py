@@ -19,6 +19,7 @@ from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.requests.containers import Containers
+from lsp_mcp.requests.import_aliases import with_aliases
 from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.references import references
 from lsp_mcp.requests.refusals import NO_ANSWER, note
@@ -111,7 +112,8 @@ class _Impact:
         self._named = Named(backend, self._containers)
 
     async def of(self, path: Path, point: Point) -> Impact:
-        found = await references(self._backend, path, point)
+        listed = await references(self._backend, path, point)
+        found = await with_aliases(self._backend, listed)
         if not found.places:
             raise RefusedError("it sees no symbol there")
         declared = await self._declared(path, point)
@@ -119,6 +121,7 @@ class _Impact:
         if len(declared) > _DECLARED:  # for a method without a body, some servers also return its overrides
             declared = {place for place in declared if await self._is_called(symbol.name, *place)}
         impact = Impact(symbol, declared=frozenset(declared), searched=found.searched)
+        impact.gaps += [gap for gap in found.gaps if gap not in listed.gaps]
         if len(found.places) > _MOST_USES:
             impact.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))
         uses = [use for use in found.places[:_MOST_USES] if (use.path, use.span.start) not in declared]

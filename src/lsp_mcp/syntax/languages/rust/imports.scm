@@ -1,0 +1,1 @@
+(use_as_clause path: (_) @name alias: (identifier) @alias)

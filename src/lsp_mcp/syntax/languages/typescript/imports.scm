@@ -1,0 +1,2 @@
+(import_specifier name: (_) @name alias: (_) @alias)
+(export_specifier name: (_) @name alias: (_) @alias)
