@@ -16,6 +16,7 @@ from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.check_gaps import added
 from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.evidence.namesakes import of_namesakes
 from lsp_mcp.evidence.occurrences import Claim
 from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.calls.calls import Named
@@ -43,6 +44,7 @@ async def checked_callers(
     Raises:
         UnavailableError: see `Backend.request`.
     """
+    tree = replace(tree, roots=tuple([await _without_namesakes(word_check, backend, root) for root in tree.roots]))
     if tree.left_out:  # missing calls in the text are unknown in this case
         gaps = [gap for root in tree.roots for gap in await word_check.possible(_claim(root, unsearched))]
         return tree, _distinct(gaps)
@@ -146,6 +148,17 @@ class _Search:
         found = replace(node, children=await self._named.nodes(tree.found))
         self._shown.update(_site(one) for one in _all([found]))
         return found
+
+
+async def _without_namesakes(word_check: WordCheck, backend: Backend, node: Node) -> Node:
+    """`node` without callers of another function that its server takes for it."""
+    own = node.symbol.place.path
+    sites = [site for child in node.children for site in child.sites]
+    strange = frozenset[Path]()
+    if any(site.path.name == own.name and site.path != own for site in sites):
+        strange = await of_namesakes(backend, word_check.definitions, sites, _site(node))
+    kept = [one for one in node.children if not one.sites or any(site.path not in strange for site in one.sites)]
+    return replace(node, children=tuple([await _without_namesakes(word_check, backend, one) for one in kept]))
 
 
 def _claim(node: Node, unsearched: frozenset[Path]) -> Claim:
