@@ -39,7 +39,11 @@ def project_adapters(root: Path) -> list[ProjectAdapter]:
     """The files of the project in `root`, by name; what cannot be read as text is left out."""
     found = []
     known = _trusted()
-    for path in sorted((root / FOLDER).glob("*.toml")):
+    try:
+        files = sorted((root / FOLDER).glob("*.toml"))
+    except OSError:  # another message says that the root cannot be read
+        return []
+    for path in files:
         try:
             with path.open("rb") as file:
                 data = file.read(_MOST_BYTES)

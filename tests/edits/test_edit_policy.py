@@ -307,6 +307,7 @@ WRITERS = {
     "board/following.py": "the board's own folder",
     "board/store.py": "the board's own folder",
     "cli/install.py": "the programs that a person installs",
+    "project_adapters.py": "which files of projects the user trusts, in a folder of our own",
     "disk/sentinel.py": "a folder of our own that is watched",
     "cli/token.py": "the user's own token",
     "cache_folders.py": "the cache",

@@ -86,6 +86,8 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     places = {step.path: await _places(backend, step, old_name, new_name) for step in steps}
     naming = {*(await backend.words.files_with(new_name)).files, *(await backend.words.files_with(old_name)).files}
     after_texts = {path: shift.after for path, shift in shifts.items()}
+    sites = {(path, point) for path, points in places.items() for point in points}
+    before: _Seen | None = None
     expected = {(path, shifts[path].to_after(point)) for path, points in places.items() for point in points}
     declared = await methods(backend, places)
     befores = {step.path: step.before for step in steps}
@@ -99,9 +101,11 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
         if not (after.errors or odd or after.unread):
             return Tried((), related, after.gaps, elsewhere)
         meant = await _meanings(backend, trial, after, expected)
-    async with backend.trial(with_dependents=True) as trial:
-        sites = {(path, point) for path, points in places.items() for point in points}
-        before = await _seen(backend, trial, befores, sites, naming)
+        if not backend.plugin.trial_arguments:  # the same server: errors that it has told once, it may not tell again
+            before = await _seen(backend, trial, befores, sites, naming)
+    if before is None:  # a trial's own server is shown each document once
+        async with backend.trial(with_dependents=True) as trial:
+            before = await _seen(backend, trial, befores, sites, naming)
     moved = frozenset(_moved(shifts, site) for site in before.all_uses)
     unread = after.unread | before.unread
     differ = sorted(site for site in after.all_uses ^ moved if site[0] not in unread)
