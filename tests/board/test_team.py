@@ -231,9 +231,6 @@ def test_of_writes_that_sqlite_makes_safe_together_each_fails_or_is_stored_by_it
         assert sorted(world.titles()) == ["1", "2", "4", "5", "7", "8"]
 
 
-MOST = {"complete": 9}  # statements: it asks for open dependencies, too
-
-
 def test_a_write_takes_at_most_eight_statements_and_few_round_trips(proxy: Proxy, team: World) -> None:
     agent, other = team.agent("one"), team.agent("two")
     id_, claimed = team.task("first", tags=["a"]), team.task("second")
@@ -257,4 +254,4 @@ def test_a_write_takes_at_most_eight_statements_and_few_round_trips(proxy: Proxy
     for name, write in writes.items():
         write()
         counts[name] = proxy.counted()
-    assert {name: count for name, count in counts.items() if count[0] > MOST.get(name, 8) or count[1] > 7} == {}
+    assert {name: count for name, count in counts.items() if count[0] > 8 or count[1] > 7} == {}

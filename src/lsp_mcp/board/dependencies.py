@@ -27,17 +27,22 @@ class Waiting:
 NOTHING = Waiting()
 
 
-def is_ready() -> Any:
-    """The condition for a pending task that is unclaimed and not blocked."""
+def is_waiting() -> Any:
+    """The condition for a task that depends on a pending one."""
     other = tasks.alias()
-    waits = (
+    return (
         sa.select(sa.literal(1))
         .select_from(dependencies.join(other, other.c.id == dependencies.c.depends_on))
         .where(dependencies.c.task == tasks.c.id, other.c.status == "pending")
+        .exists()
     )
+
+
+def is_ready() -> Any:
+    """The condition for a pending task that is unclaimed and not blocked."""
     holder = agents.alias()
     held = sa.select(sa.literal(1)).where(holder.c.id == tasks.c.claimed_by, holder.c.connected)
-    return sa.and_(tasks.c.status == "pending", ~waits.exists(), ~held.exists())
+    return sa.and_(tasks.c.status == "pending", ~is_waiting(), ~held.exists())
 
 
 def waiting(at: Transaction) -> dict[str, Waiting]:

@@ -11,10 +11,11 @@ from lsp_mcp.errors import ConflictError
 from lsp_mcp.prose import first_few
 
 
-def check(at: Transaction, row: Mapping[Any, Any], *, force: bool, reason: str | None) -> str:
+def check(at: Transaction, row: Mapping[Any, Any], *, is_waiting: bool, force: bool, reason: str | None) -> str:
     """An addition to the history's message: what the completed task lacks and why; empty if it lacks nothing.
 
-    `row` has `id` and the present `boxes` and `ticked`. People are trusted; agents need `force` and a `reason`.
+    `row` has `id` and the present `boxes` and `ticked`; a task that is not `is_waiting` depends on no pending one.
+    People are trusted; agents need `force` and a `reason`.
 
     Raises:
         ConflictError: something is missing, and the agent does not say why that is right.
@@ -22,7 +23,7 @@ def check(at: Transaction, row: Mapping[Any, Any], *, force: bool, reason: str |
     lacks = []
     if left := row["boxes"] - row["ticked"]:
         lacks.append(f"{left} of {row['boxes']} checkboxes are not ticked")
-    if waits := dependencies.waits_for(at, row["id"]):
+    if is_waiting and (waits := dependencies.waits_for(at, row["id"])):
         lacks.append(f"it waits for {first_few(waits)}")
     if not lacks:
         return ""

@@ -126,7 +126,9 @@ def update(
     else:
         linked = {}
     if changed.get("status") == "completed":
-        moved += proving.check(at, {**row, **changed}, force=force, reason=reason)
+        moved += proving.check(
+            at, {**row, **changed}, is_waiting=row["is_waiting"] or bool(linked), force=force, reason=reason
+        )
     said = {name: [row[name], value] for name, value in changed.items() if name not in _UNSAID}
     if "archived_at" in changed and "status" not in changed:
         said["archived"] = [row["archived_at"] is not None, changed["archived_at"] is not None]

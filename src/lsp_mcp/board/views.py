@@ -40,6 +40,7 @@ _ROW: tuple[Any, ...] = (
     stage_table.c.name.label("stage_name"),
     agents.c.name.label("holder_name"),
     agents.c.connected.label("holder_connected"),
+    dependencies.is_waiting().label("is_waiting"),
     *_LISTED[-2:],
 )
 _FROM = tasks.join(stage_table, stage_table.c.id == tasks.c.stage).outerjoin(
@@ -184,7 +185,7 @@ def after(
 
 
 def row(at: Transaction, typed: str) -> RowMapping:
-    """The row of a task, with `stage_name`, `holder_name` and `holder_connected`. Raises as `get`."""
+    """The row of a task, with `stage_name`, `holder_name`, `holder_connected` and `is_waiting`. Raises as `get`."""
     sought = fields.sought(typed, "id of the task")
     if not sought:
         raise CallerError("the task ID is empty. See list_tasks.")
