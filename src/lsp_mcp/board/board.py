@@ -14,11 +14,11 @@ import sqlalchemy as sa
 
 from lsp_mcp.board import agents, fields, stages
 from lsp_mcp.board.deaths import Deaths
-from lsp_mcp.board.engines import THREADS
 from lsp_mcp.board.following import follower
 from lsp_mcp.board.processes import new_name
 from lsp_mcp.board.store import PERSON, Actor, Store, Transaction, Work
 from lsp_mcp.board.tables import changes
+from lsp_mcp.database.engines import THREADS
 from lsp_mcp.errors import LspMcpError
 
 log = logging.getLogger(__name__)

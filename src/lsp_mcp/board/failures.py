@@ -6,9 +6,9 @@ import shlex
 import sys
 from pathlib import Path
 
-import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
+from lsp_mcp.database.words import shown_url, words_of
 from lsp_mcp.errors import ConfigError, UnavailableError
 from lsp_mcp.installed import upgrade_command
 
@@ -61,19 +61,3 @@ class Failures:
         file, new = shlex.quote(str(self._file)), shlex.quote(f"{self._file}.rescued")
         program = f"{shlex.quote(sys.executable)} -m lsp_mcp.board.rescue"
         return f"; what is readable of it comes into a new file with: {program} {file} {new}"
-
-
-def shown_url(url: str) -> str:
-    """The place of the database of `url`, without a password."""
-    file = url.removeprefix("sqlite:///")
-    return sa.make_url(url).render_as_string(hide_password=True) if file == url else file
-
-
-def words_of(error: Exception) -> str:
-    """The database's own message."""
-    return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-
-
-def code_of(error: DBAPIError) -> str:
-    """PostgreSQL's SQLSTATE; empty if it said none."""
-    return getattr(error.orig, "sqlstate", None) or ""

@@ -19,11 +19,13 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from lsp_mcp.board import tables
 from lsp_mcp.board.activity_file import tell_followers
-from lsp_mcp.board.engines import CONNECT, OUR_FOLDERS, postgres_engine, sqlite_engine
-from lsp_mcp.board.failures import Failures, code_of, words_of
-from lsp_mcp.board.migrating import SCHEMA, VERSION, migrate
+from lsp_mcp.board.failures import Failures
+from lsp_mcp.board.migrating import MIGRATIONS, SCHEMA, VERSION
 from lsp_mcp.board.transaction import PERSON, Actor, Transaction, Work, together
 from lsp_mcp.board.turn import turn
+from lsp_mcp.database.engines import CONNECT, OUR_FOLDERS, postgres_engine, sqlite_engine
+from lsp_mcp.database.migrating import migrate
+from lsp_mcp.database.words import code_of, words_of
 from lsp_mcp.errors import ConfigError, UnavailableError
 
 __all__ = ["CHANNEL", "CONNECT", "OUR_FOLDERS", "PERSON", "Actor", "Store", "Transaction", "Work"]
@@ -70,7 +72,7 @@ class Store:
         # A reader there also sees one moment, however many queries it runs; and it cannot write.
         self._reading = self._engine if self.file else self._engine.execution_options(**_READ_ONLY)
         try:
-            self._schema = migrate(self._engine)
+            self._schema = migrate(self._engine, MIGRATIONS)
         except ConfigError as error:
             self._engine.dispose()
             raise self._failures.cannot_open(error) from None

@@ -74,8 +74,8 @@ def new_link(flags: ServerFlags, given_token: str | None, *, port: int | None, d
 
 def _database(flags: ServerFlags) -> tuple[Path, str]:
     """The workspace root, and its database: all worktrees of a checkout have one, and the board may run in another."""
-    from lsp_mcp.board.failures import shown_url
     from lsp_mcp.board.place import store_url
+    from lsp_mcp.database.words import shown_url
 
     root = Path(flags.workspace_root).expanduser().resolve()
     return root, shown_url(store_url(root, flags.store))
