@@ -23,6 +23,7 @@ from lsp_mcp.cli.completing import (
     tool_names,
 )
 from lsp_mcp.cli.help import PORT, Commands, json_flag
+from lsp_mcp.cli.index_commands import index
 from lsp_mcp.cli.name_completion import of_names
 from lsp_mcp.cli.options import Seconds, ServerFlags, server_flags
 from lsp_mcp.cli.serve import LOCAL, serve, serve_on, share_on
@@ -111,6 +112,7 @@ def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
 
 
 main.add_command(board)
+main.add_command(index)
 main.add_command(adapters)
 main.add_command(trust)
 

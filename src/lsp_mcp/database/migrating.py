@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 class Migrations(Struct, frozen=True):
     """The migrations of one kind of database.
 
-    `title` names it in messages; `folder` has `versions`; `lock` is a number of PostgreSQL's advisory locks, held by the
-    one process that migrates.
+    `title` names it in messages; `folder` has `versions`; `lock` is a number of PostgreSQL's advisory locks, held by
+    the one process that migrates.
     """
 
     title: str

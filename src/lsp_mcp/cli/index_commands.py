@@ -1,0 +1,83 @@
+"""`lsp-mcp index`: the commands; `cli.index` carries them out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lsp_mcp.cli.help import json_flag
+
+_store = click.option(
+    "--index-store",
+    "store",
+    metavar="URL",
+    envvar="LSP_MCP_INDEX_STORE",
+    help="postgresql://USER@HOST/DATABASE or sqlite:///FILE. Default: a file in the user's data folder.",
+)
+_repository = click.option("--repository", required=True, metavar="NAME", help="For example github.com/x/y.")
+
+
+@click.group()
+def index() -> None:
+    """Store exact indexes of other repositories, so that answers name uses there.
+
+    An index is a SCIP file, which an indexer makes in CI. docs/indexes.md says how.
+    """
+
+
+@index.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@_repository
+@click.option("--commit", required=True, metavar="SHA", help="That the file was made of.")
+@click.option("--root", type=click.Path(path_type=Path), help="The checkout; counts columns exactly. Default: none.")
+@click.option("--with-text", is_flag=True, help="Store the sources too, from the file or from --root.")
+@click.option("--name", help="Keeps this index when newer ones are pushed, for example a release.")
+@_store
+@json_flag
+def push(
+    file: Path,
+    repository: str,
+    commit: str,
+    root: Path | None,
+    with_text: bool,
+    name: str | None,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    """Store the SCIP FILE as the newest index of a repository, all or nothing."""
+    from lsp_mcp.cli.index import push_index
+
+    push_index(file, repository, commit, root, store, name=name, with_text=with_text, as_json=as_json)
+
+
+@index.command("list")
+@_store
+@json_flag
+def list_indexes(store: str | None, as_json: bool) -> None:
+    """List the stored indexes with their commits, ages and sizes."""
+    from lsp_mcp.cli.index import show
+
+    show(store, as_json=as_json)
+
+
+@index.command()
+@_repository
+@click.option("--commit", metavar="SHA", help="Only the index of this commit, which may be shortened.")
+@_store
+@json_flag
+def drop(repository: str, commit: str | None, store: str | None, as_json: bool) -> None:
+    """Remove the indexes of a repository."""
+    from lsp_mcp.cli.index import drop_indexes
+
+    drop_indexes(repository, commit, store, as_json=as_json)
+
+
+@index.command()
+@_store
+@json_flag
+def gc(store: str | None, as_json: bool) -> None:
+    """Remove all indexes but the newest of each repository and the named ones."""
+    from lsp_mcp.cli.index import collect
+
+    collect(store, as_json=as_json)

@@ -1,0 +1,134 @@
+"""Questions to the newest index of every repository: uses, implementations, names, documents. Lines count from 0."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.engine import Connection
+
+from lsp_mcp.index.monikers import Moniker, key, parse
+from lsp_mcp.index.packing import Defined, Use, unpack_defined, unpack_keys, unpack_uses
+from lsp_mcp.index.scip import DEFINITION
+from lsp_mcp.index.store import Pushed, listed
+from lsp_mcp.index.tables import documents, pushes, symbols
+
+_MOST_KEYS = 500  # in one statement
+
+
+class File(NamedTuple):
+    """A document of an index; `is_exact`: its columns count characters, otherwise perhaps bytes or UTF-16 units."""
+
+    path: str
+    is_exact: bool
+
+
+class Site(NamedTuple):
+    """One place in a document; line and character from 0."""
+
+    file: File
+    use: Use
+
+
+class Found(Struct, frozen=True):
+    """A symbol as one repository has it: all its places, those that define it included."""
+
+    index: Pushed
+    moniker: Moniker
+    uses: list[Use]
+    implemented_by: list[int]
+
+    @property
+    def references(self) -> list[Use]:
+        """The places that do not define it."""
+        return [use for use in self.uses if not use.roles & DEFINITION]
+
+    @property
+    def definitions(self) -> list[Use]:
+        """The places that define it."""
+        return [use for use in self.uses if use.roles & DEFINITION]
+
+
+def find(connection: Connection, identities: Collection[str]) -> list[Found]:
+    """What the newest indexes have of the symbols of those identities (`monikers.identity`), by repository.
+
+    One look at the primary key for each repository and symbol, whatever the size of the store.
+    """
+    wanted = symbols.c.key.in_([key(one) for one in identities])
+    return [one for one in _found(connection, wanted) if one.moniker.identity in set(identities)]
+
+
+def by_name(connection: Connection, prefix: str, limit: int) -> list[Found]:
+    """At most `limit` symbols defined in an index whose last name begins with `prefix`, in any case of letters."""
+    folded = prefix.casefold()
+    wanted = (symbols.c.name >= folded) & (symbols.c.name < f"{folded}\U0010ffff")
+    return _found(connection, wanted, limit)
+
+
+def by_keys(connection: Connection, index: Pushed, keys: Sequence[int]) -> list[Found]:
+    """The symbols of those keys in one index."""
+    found: list[Found] = []
+    for at in range(0, len(keys), _MOST_KEYS):
+        within = (pushes.c.repository == index.key[0]) & (pushes.c.push == index.key[1])
+        found += _found(connection, within & symbols.c.key.in_(keys[at : at + _MOST_KEYS]))
+    return found
+
+
+def sites(connection: Connection, index: Pushed, uses: Sequence[Use]) -> list[Site]:
+    """The places of `uses` of one index, by path and line."""
+    files: dict[int, File] = {}
+    numbers = sorted({use.document for use in uses})
+    for at in range(0, len(numbers), _MOST_KEYS):
+        rows = connection.execute(
+            sa.select(documents.c.document, documents.c.path, documents.c.is_exact).where(
+                documents.c.repository == index.key[0],
+                documents.c.push == index.key[1],
+                documents.c.document.in_(numbers[at : at + _MOST_KEYS]),
+            )
+        )
+        files |= {row.document: File(row.path, row.is_exact) for row in rows}
+    return sorted((Site(files[use.document], use) for use in uses), key=lambda one: (one.file.path, one.use.line))
+
+
+class Stored(Struct, frozen=True):
+    """A document with what it defines, and its text, None if that was not pushed."""
+
+    index: Pushed
+    file: File
+    defined: list[Defined]
+    text: str | None
+
+
+def document(connection: Connection, repository: str, commit: str, path: str) -> Stored | None:
+    """The document at `path` of that index; None if the store has none."""
+    for index in listed(connection, repository=repository):
+        if index.commit == commit:
+            row = connection.execute(
+                sa.select(documents).where(
+                    documents.c.repository == index.key[0],
+                    documents.c.push == index.key[1],
+                    documents.c.path == path,
+                )
+            ).first()
+            if row:
+                text = zlib.decompress(row.text).decode() if row.text else None
+                return Stored(index, File(row.path, row.is_exact), unpack_defined(row.defined), text)
+    return None
+
+
+def _found(connection: Connection, wanted: sa.ColumnElement[bool], limit: int | None = None) -> list[Found]:
+    indexes = {index.key: index for index in listed(connection, only_newest=True)}
+    columns = (pushes.c.repository, pushes.c.push, symbols.c.symbol, symbols.c.uses, symbols.c.implemented_by)
+    same = (symbols.c.repository == pushes.c.repository) & (symbols.c.push == pushes.c.push)
+    query = sa.select(*columns).select_from(pushes.join(symbols, same)).where(pushes.c.is_newest, wanted)
+    found = []
+    for row in connection.execute(query.limit(limit) if limit else query):
+        moniker = parse(row.symbol)
+        index = indexes.get((row.repository, row.push))
+        if moniker and index:
+            keys = unpack_keys(row.implemented_by) if row.implemented_by else []
+            found.append(Found(index, moniker, unpack_uses(row.uses), keys))
+    return sorted(found, key=lambda one: (one.index.repository, one.moniker.descriptors))
