@@ -27,9 +27,9 @@ Ask = Callable[..., Awaitable[dict[str, Any]]]
 class Asked:
     """Calls tools of `sessions`; `proven` returns when all proofs of earlier answers have ended."""
 
-    def __init__(self, sessions: Sessions, answer_within: float | None) -> None:
+    def __init__(self, sessions: Sessions, answer_within: float | None, index_store: str | None = None) -> None:
         self.sessions = sessions
-        settings = ToolSettings(answer_within=answer_within)
+        settings = ToolSettings(answer_within=answer_within, index_store=index_store)
         self._tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions, settings))}
 
     async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
@@ -56,12 +56,13 @@ def asking(
     options: SessionOptions | None = None,
     *,
     answer_within: float | None = TO_THE_END,
+    index_store: str | None = None,
 ) -> None:
     """Run `question` with a way to call tools on a fresh server `backend` in `root`."""
 
     async def run() -> None:
         sessions = Sessions(Workspace(root), [load_adapter(backend)], {backend: options or SessionOptions()})
-        ask = Asked(sessions, answer_within)
+        ask = Asked(sessions, answer_within, index_store)
         sessions.begin()
         try:
             async with asyncio.timeout(BOUND):

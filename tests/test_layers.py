@@ -98,7 +98,7 @@ LAYERS: dict[str, list[set[str]]] = {
         },
         {"changing", "passing", "test_commands", "trees"},
         {"answers", "renaming", "deltas"},
-        {"questions"},
+        {"questions", "elsewhere"},
         {"symbols"},
         {"by_name"},
         {"addresses", "part"},

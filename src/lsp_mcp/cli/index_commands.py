@@ -12,7 +12,6 @@ _store = click.option(
     "--index-store",
     "store",
     metavar="URL",
-    envvar="LSP_MCP_INDEX_STORE",
     help="postgresql://USER@HOST/DATABASE or sqlite:///FILE. Default: a file in the user's data folder.",
 )
 _repository = click.option("--repository", required=True, metavar="NAME", help="For example github.com/x/y.")

@@ -20,6 +20,7 @@ from lsp_mcp.adapters import Adapter, adapter_names, add_adapter, check_patterns
 from lsp_mcp.cli.help import ServerOption
 from lsp_mcp.cli.name_completion import of_names
 from lsp_mcp.errors import ConfigError, unknown
+from lsp_mcp.index.place import store_url
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.project_adapters import project_adapters
 from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
@@ -78,6 +79,7 @@ class ServerFlags:
     allow_exec_lua: bool
     allow_protected_edits: bool
     store: str | None
+    index_store: str | None = field(default=None, kw_only=True)
     adapter_files: tuple[str, ...] = field(default=(), kw_only=True)
     no_code: bool = field(default=False, kw_only=True)  # whether no language server is to run
     form: Literal["json", "compact"]  # of answers
@@ -249,6 +251,7 @@ class ServerFlags:
             allow_exec_lua=self.allow_exec_lua,
             toolsets=(*self.toolsets, _DEBUG) if self.debugs and _DEBUG not in self.toolsets else self.toolsets,
             without_toolsets=self.without_toolsets,
+            index_store=store_url(self.index_store) if self.index_store else None,
         )
 
     def database(self) -> Path | None:
@@ -290,6 +293,8 @@ class ServerFlags:
             words.append("--allow-protected-edits")
         if self.store:
             words += ["--store", self.store]
+        if self.index_store:
+            words += ["--index-store", self.index_store]
         rest = {
             "--ready-timeout": f"{self.ready_timeout:g}",
             "--request-timeout": f"{self.request_timeout:g}",
@@ -357,6 +362,7 @@ def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> C
             allow_exec_lua=value["--allow-exec-lua"],
             allow_protected_edits=value["--allow-protected-edits"],
             store=value["--store"],
+            index_store=value["--index-store"],
             adapter_files=value["--adapter"],
             form=value["--format"],
             response_format=value["--response-format"],
@@ -450,6 +456,11 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         "--store": (
             {"metavar": "URL"},
             " ".join(part.store for part in PARTS.values()),
+        ),
+        "--index-store": (
+            {"metavar": "URL"},
+            "Index of other repositories: postgresql://USER@HOST/DATABASE or sqlite:///FILE. Default: what "
+            "lsp-mcp index has stored in the user's data folder.",
         ),
         "--position-base": (
             {"type": click.Choice(["0", "1"]), "default": "1", "show_default": True},

@@ -13,7 +13,7 @@ from lsp_mcp import __version__
 # Flags that affect one client only; all others say what runs, and so identify the daemon.
 OF_A_CLIENT = frozenset(
     {
-        *("--format", "--response-format", "--position-base", "--answer-within"),
+        *("--format", "--response-format", "--position-base", "--answer-within", "--index-store"),
         *("--toolset", "--without-toolset", "--allow-method", "--allow-exec-lua"),
     }
 )

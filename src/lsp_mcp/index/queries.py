@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.engine import Connection
 
-from lsp_mcp.index.monikers import Moniker, key, parse
+from lsp_mcp.index.monikers import Moniker, described, key, parse
 from lsp_mcp.index.packing import Defined, Use, unpack_defined, unpack_keys, unpack_uses
 from lsp_mcp.index.scip import DEFINITION
 from lsp_mcp.index.store import Pushed, listed
@@ -34,12 +34,17 @@ class Site(NamedTuple):
 
 
 class Found(Struct, frozen=True):
-    """A symbol as one repository has it: all its places, those that define it included."""
+    """A symbol as one repository has it: `uses` are all its places, those that define it included."""
 
     index: Pushed
     moniker: Moniker
-    uses: list[Use]
+    packed: bytes
     implemented_by: list[int]
+
+    @property
+    def uses(self) -> list[Use]:
+        """All its places; a common one has thousands, so they are unpacked when they are needed."""
+        return unpack_uses(self.packed)
 
     @property
     def references(self) -> list[Use]:
@@ -61,11 +66,13 @@ def find(connection: Connection, identities: Collection[str]) -> list[Found]:
     return [one for one in _found(connection, wanted) if one.moniker.identity in set(identities)]
 
 
-def by_name(connection: Connection, prefix: str, limit: int) -> list[Found]:
-    """At most `limit` symbols defined in an index whose last name begins with `prefix`, in any case of letters."""
+def by_name(connection: Connection, prefix: str, limit: int, *, exactly: bool = False) -> list[Found]:
+    """At most `limit` symbols defined in an index whose last name begins with `prefix`, in any case of letters;
+    `exactly`: which is that name, as spelled."""
     folded = prefix.casefold()
     wanted = (symbols.c.name >= folded) & (symbols.c.name < f"{folded}\U0010ffff")
-    return _found(connection, wanted, limit)
+    found = _found(connection, symbols.c.name == folded if exactly else wanted, limit)
+    return [one for one in found if not exactly or _last_name(one) == prefix]
 
 
 def by_keys(connection: Connection, index: Pushed, keys: Sequence[int]) -> list[Found]:
@@ -119,6 +126,11 @@ def document(connection: Connection, repository: str, commit: str, path: str) ->
     return None
 
 
+def _last_name(one: Found) -> str:
+    names = described(one.moniker.descriptors)
+    return names.names[-1] if names and names.names else ""
+
+
 def _found(connection: Connection, wanted: sa.ColumnElement[bool], limit: int | None = None) -> list[Found]:
     indexes = {index.key: index for index in listed(connection, only_newest=True)}
     columns = (pushes.c.repository, pushes.c.push, symbols.c.symbol, symbols.c.uses, symbols.c.implemented_by)
@@ -130,5 +142,5 @@ def _found(connection: Connection, wanted: sa.ColumnElement[bool], limit: int | 
         index = indexes.get((row.repository, row.push))
         if moniker and index:
             keys = unpack_keys(row.implemented_by) if row.implemented_by else []
-            found.append(Found(index, moniker, unpack_uses(row.uses), keys))
+            found.append(Found(index, moniker, row.uses, keys))
     return sorted(found, key=lambda one: (one.index.repository, one.moniker.descriptors))

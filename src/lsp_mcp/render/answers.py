@@ -15,6 +15,7 @@ from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.impact.impact import Reached
 from lsp_mcp.features.types.implementations import Implementation
 from lsp_mcp.gaps import Gap, status
+from lsp_mcp.render.elsewhere import OtherPlaces
 from lsp_mcp.requests.containers import Container
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.symbols import Symbol
@@ -25,11 +26,14 @@ AnchorTo = Callable[[Path, Point | None], str]
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """The common part of all answers; `known` are those of its `gaps` that its reader was told before."""
+    """The common part of all answers; `known` are those of its `gaps` that its reader was told before.
+
+    `elsewhere`: places in other repositories; None if the index store was not asked."""
 
     message: str
     arguments: dict[str, Any]
     gaps: Sequence[Gap] = ()
+    elsewhere: OtherPlaces | None = None
     known: Collection[Gap] = ()
 
     @property

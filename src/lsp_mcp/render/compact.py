@@ -35,6 +35,7 @@ from lsp_mcp.render.answers import (
     UnusedList,
 )
 from lsp_mcp.render.changes import diff_lines, file_line
+from lsp_mcp.render.elsewhere import elsewhere_lines
 from lsp_mcp.render.folder_map import map_lines
 from lsp_mcp.render.impact import impact_lines
 from lsp_mcp.render.problems import delta_lines
@@ -54,7 +55,8 @@ def compact(answer: Answer, shown: Shown, anchor: AnchorTo) -> str:
     """`answer` as text for a model or a terminal."""
     # Sources include their own count.
     first = [] if isinstance(answer, Sources) and answer.sources else [answer.message]
-    lines = [*first, *_body(answer, shown, anchor), f"status: {answer.status}"]
+    others = elsewhere_lines(answer.elsewhere) if answer.elsewhere else ()
+    lines = [*first, *_body(answer, shown, anchor), *others, f"status: {answer.status}"]
     return "\n".join(map(visible, lines))
 
 

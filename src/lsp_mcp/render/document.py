@@ -29,6 +29,7 @@ from lsp_mcp.render.answers import (
     Sources,
     UnusedList,
 )
+from lsp_mcp.render.elsewhere import elsewhere_fields
 from lsp_mcp.render.folder_map import at_level
 from lsp_mcp.render.gaps import gap_objects
 from lsp_mcp.render.impact import impact_fields
@@ -45,6 +46,7 @@ def document(answer: Answer, shown: Shown, anchor: AnchorTo, base: Base = 1) -> 
     """`answer` as compact JSON; `shown` returns a file's path for callers. Lines and characters are from `base`."""
     head = {"message": answer.message, "arguments": answer.arguments}
     body = _Form(shown, anchor, base).body(answer)
+    body |= elsewhere_fields(answer.elsewhere) if answer.elsewhere else {}
     tail = {"status": answer.status, "gaps": gap_objects(answer.gaps, shown)}
     return json_text({**head, **body, **tail})
 

@@ -113,6 +113,16 @@ class Plugin:
         """Serves the order of outlines and the impact of a change: whether `path` is only included by other files."""
         return False
 
+    def index_package(self, path: Path) -> str:
+        """Serves answers about other repositories: `MANAGER NAME` of the package that `path` belongs to, as SCIP names
+        it; empty if it is not known."""
+        return ""
+
+    def index_symbols(self, path: Path, name: str) -> Sequence[str]:
+        """Serves answers about other repositories: the names in SCIP, without a version, that the declaration of `name`
+        in `path` may have; none if it is not known how indexers name it."""
+        return ()
+
     def is_exported(self, name: str, path: Path) -> bool:
         """Serves unused code and impact: whether code outside the workspace can use what is called `name` in `path`."""
         return True

@@ -26,6 +26,7 @@ from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.toolsets.by_name import ONLY_ITS_PLACE
 from lsp_mcp.toolsets.context import ToolContext, Toolset
+from lsp_mcp.toolsets.elsewhere import OtherRepositories
 from lsp_mcp.toolsets.questions import Questions
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import UNLISTED, Call
@@ -61,6 +62,7 @@ class AnchorToolset(Toolset):
         self._sessions = context.sessions
         self._targets = Targets(context.sessions)
         self._questions = Questions(self._targets, context.tasks_on)
+        self._elsewhere = OtherRepositories(context.settings.index_store)
 
     async def _file(self, named: str) -> Path:
         """The existing file for a caller's path, or for a place in it: an anchor, `FILE:LINE`, a `file:` URI.

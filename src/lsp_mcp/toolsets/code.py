@@ -81,6 +81,9 @@ class CodeTools(AnchorToolset):
         symbols = await self._with_extents(symbols)
         if not total or re.search(r"\w\s+\w", name):  # a message or a phrase: names are only similar to it
             gaps += [news("elsewhere", hint) for hint in await self._targets.names.hints(name)]
+        scheme = backends[0].adapter.languages[0].scheme if backends else "file"
+        others, unknown = await self._elsewhere.named(name, scheme)
+        gaps += unknown
         self._targets.hand_out_readable(symbol.place for symbol in symbols)
         for symbol in symbols[:_WITH_TASKS]:
             place = symbol.place
@@ -97,6 +100,7 @@ class CodeTools(AnchorToolset):
                 arguments=call.arguments,
                 gaps=[*gaps, *capped(len(symbols), total)],
                 symbols=symbols,
+                elsewhere=others,
                 with_code=include_code,
             ),
         )
@@ -140,7 +144,8 @@ class CodeTools(AnchorToolset):
             call, symbol_anchor, ask, places=lambda found: found[0].places[:limit], check=check
         )
         uses, family = answered.value
-        gaps = [*answered.gaps, *uses.gaps, *self._told_of(family)]
+        others, unknown = await self._elsewhere.about(answered.target, "use")
+        gaps = [*answered.gaps, *uses.gaps, *self._told_of(family), *unknown]
         if not uses.places and not uses.dropped and not hiding(gaps):
             raise await self._questions.refused(answered.target, RefusedError("it sees no symbol there"))
         target = answered.target
@@ -171,6 +176,7 @@ class CodeTools(AnchorToolset):
                 arguments=call.arguments,
                 gaps=[*gaps, *dropped(uses.dropped), *capped(len(shown), total - offset, offset)],
                 places=list(shown),
+                elsewhere=others,
                 with_code=include_code,
                 context=context,
             ),

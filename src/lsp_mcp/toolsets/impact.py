@@ -18,6 +18,7 @@ from lsp_mcp.features.impact.unused import Unused, unused
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import ImpactReport, UnusedList
+from lsp_mcp.render.elsewhere import OtherPlaces, together
 from lsp_mcp.requests.asking import answer
 from lsp_mcp.requests.containers import Container, Containers
 from lsp_mcp.requests.places import Place
@@ -73,6 +74,7 @@ class ImpactTools(AnchorToolset):
         found: list[Impact] = []
         backends: list[Backend] = []
         gaps: list[Gap] = []
+        others: list[OtherPlaces] = []
         for symbol in symbols:
 
             async def ask(target: SymbolTarget) -> Impact:
@@ -85,12 +87,14 @@ class ImpactTools(AnchorToolset):
             )
             answered = await self._questions.about_symbol(call, symbol, ask, places=_places, check=check)
             found.append(answered.value)
+            there, unknown = await self._elsewhere.about(answered.target, "use")
+            others += [there] if there else []
             backends.append(answered.target.backend)
             shared = await self._overloads(answered.target, answered.value.uses)
-            gaps += [gap for gap in (*answered.gaps, *answered.value.gaps, *shared) if gap not in gaps]
-        return self._report(
-            call, found, backends, [*gaps, *notes], limit, with_code=include_code, of_diff=bool(changed)
-        )
+            told = (*answered.gaps, *answered.value.gaps, *shared, *unknown)
+            gaps += [gap for gap in told if gap not in gaps]
+        gaps += notes
+        return self._report(call, found, backends, gaps, others, limit, with_code=include_code, of_diff=bool(changed))
 
     def _report(
         self,
@@ -98,6 +102,7 @@ class ImpactTools(AnchorToolset):
         found: Sequence[Impact],
         backends: Sequence[Backend],
         gaps: list[Gap],
+        others: Sequence[OtherPlaces],
         limit: int,
         *,
         with_code: bool,
@@ -133,6 +138,7 @@ class ImpactTools(AnchorToolset):
                 exported=list(exported.values()),
                 through=list(through.values()),
                 tests=order,
+                elsewhere=together(others),
                 commands=commands(order, about, backends[0].plugin, root) if backends else [],
                 with_code=with_code,
             ),

@@ -69,6 +69,8 @@ class ImplementationTools(AnchorToolset):
         )
         if found.unasked:
             gaps.append(Gap("capped", f"overrides of {count(found.unasked, 'method')} not asked for"))
+        others, unasked = await self._elsewhere.about(answered.target, "implementation")
+        gaps += unasked
         lists: dict[str, Sequence[Implementation]] = {}
         said = []
         own = partial(_is_own, workspace=self._sessions.workspace, names=_dependency_names(answered.target.backend))
@@ -94,6 +96,7 @@ class ImplementationTools(AnchorToolset):
                 gaps=gaps,
                 kind=found.symbol.kind,
                 lists=lists,
+                elsewhere=others,
                 with_code=include_code,
             ),
         )

@@ -17,3 +17,4 @@ class ToolSettings(Struct, frozen=True):
     allow_exec_lua: bool = False
     toolsets: tuple[str, ...] = ()  # in addition to those that fit the backends
     without_toolsets: tuple[str, ...] = ()
+    index_store: str | None = None  # URL of the index store; None: the default one, if it exists

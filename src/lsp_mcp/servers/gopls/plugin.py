@@ -10,6 +10,7 @@ from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.servers.gopls import traits
 from lsp_mcp.servers.gopls.file_names import build_change
+from lsp_mcp.servers.gopls.index_names import index_package, index_symbols
 from lsp_mcp.servers.gopls.package_requests import PackageRequests
 from lsp_mcp.servers.gopls.rules import CHANGES, MODULES, Changes, Projects
 from lsp_mcp.servers.gopls.workspace_projects import WorkspaceProjects
@@ -73,6 +74,14 @@ class GoplsPlugin(SessionPlugin):
     def build_change(self, old: Path, new: Path) -> str:
         """See `Plugin.build_change`."""
         return build_change(old.name, new.name) if old.suffix == ".go" else ""
+
+    def index_package(self, path: Path) -> str:
+        """See `Plugin.index_package`."""
+        return index_package(path)
+
+    def index_symbols(self, path: Path, name: str) -> tuple[str, ...]:
+        """See `Plugin.index_symbols`."""
+        return index_symbols(path, name)
 
     def is_exported(self, name: str, path: Path) -> bool:
         """See `Plugin.is_exported`: names in capitals, of the type too, and not in a test."""

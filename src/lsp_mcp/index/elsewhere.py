@@ -1,0 +1,108 @@
+"""What the store knows of a symbol outside the workspace: `Elsewhere`. Blocking; see `toolsets.elsewhere`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import cache
+
+from msgspec import Struct
+from sqlalchemy.engine import Connection
+
+from lsp_mcp.index import queries
+from lsp_mcp.index.monikers import described
+from lsp_mcp.index.packing import Use
+from lsp_mcp.index.queries import Found, Site
+from lsp_mcp.index.store import IndexStore, Pushed, listed
+from lsp_mcp.prose import count
+
+_MOST_NAMES = 300  # looked at for a name
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+class There(Struct, frozen=True):
+    """One repository's part of an answer: the first `sites` of `total`; `version`: the one it depends on."""
+
+    index: Pushed
+    version: str
+    name: str
+    sites: list[Site]
+    total: int
+
+
+class Elsewhere(Struct, frozen=True):
+    """What was found, and how many repositories were asked."""
+
+    found: list[There]
+    asked: int
+
+    @property
+    def total(self) -> int:
+        """The places in all repositories."""
+        return sum(one.total for one in self.found)
+
+
+@cache
+def opened(url: str) -> IndexStore:
+    """The store at `url`, opened once for this process. Raises ConfigError."""
+    return IndexStore(url)
+
+
+def uses(url: str, symbols: Sequence[str], own: str, most: int) -> Elsewhere:
+    """The uses of the symbol of one of these identities, without those in the repository that defines `own`."""
+    return _asked(url, own, most, lambda at: queries.find(at, symbols), lambda one: one.references)
+
+
+def implementations(url: str, symbols: Sequence[str], own: str, most: int) -> Elsewhere:
+    """The definitions of what implements one of these symbols, in any repository but the one that defines `own`."""
+
+    def find(connection: Connection) -> list[Found]:
+        bases = queries.find(connection, symbols)
+        return [one for base in bases for one in queries.by_keys(connection, base.index, base.implemented_by)]
+
+    return _asked(url, own, most, find, lambda one: one.definitions)
+
+
+def definitions(url: str, names: Sequence[str], most: int) -> Elsewhere:
+    """The definitions of what is called `names`, as `Type`, `method`: exactly, in any repository."""
+    wanted = tuple(names)
+
+    def find(connection: Connection) -> list[Found]:
+        found = queries.by_name(connection, names[-1], _MOST_NAMES, exactly=True)
+        return [
+            one
+            for one in found
+            if (parts := described(one.moniker.descriptors)) and parts.names[-len(wanted) :] == wanted
+        ]
+
+    return _asked(url, "", most, find, lambda one: one.definitions)
+
+
+def age(index: Pushed) -> str:
+    """`2 days ago`."""
+    seconds = int((datetime.now(UTC) - datetime.fromisoformat(index.pushed_at)).total_seconds())
+    return next((f"{count(seconds // size, name)} ago" for size, name in _UNITS if seconds >= size), "a moment ago")
+
+
+def _asked(
+    url: str, own: str, most: int, find: Callable[[Connection], list[Found]], places: Callable[[Found], list[Use]]
+) -> Elsewhere:
+    def work(connection: Connection) -> Elsewhere:
+        others = {one.key for one in listed(connection, only_newest=True) if not own or own not in one.packages}
+        found = []
+        for one in find(connection):
+            listed_uses = places(one)
+            if one.index.key in others and listed_uses:
+                names = described(one.moniker.descriptors)
+                found.append(
+                    There(
+                        index=one.index,
+                        version=one.moniker.version,
+                        name=".".join(names.names) if names else "",
+                        sites=queries.sites(connection, one.index, listed_uses[:most]),
+                        total=len(listed_uses),
+                    )
+                )
+        return Elsewhere(found, len(others))
+
+    return opened(url).read(work)

@@ -1,0 +1,134 @@
+"""What tools say of other repositories, from the index store: `OtherRepositories`. Nothing is imported without one."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from lsp_mcp.anchors import Anchor
+from lsp_mcp.errors import LspMcpError
+from lsp_mcp.gaps import Gap
+from lsp_mcp.index.place import known_store
+from lsp_mcp.prose import count
+from lsp_mcp.render.elsewhere import OtherPlaces, OtherRepository
+from lsp_mcp.requests.containers import Containers
+from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.text import numbers_point
+from lsp_mcp.toolsets.symbols import SymbolTarget
+
+if TYPE_CHECKING:
+    from lsp_mcp.index.elsewhere import Elsewhere, There
+
+_MOST = 10  # places listed for each repository
+_BRIEF = "other repositories as indexed"
+
+Said = tuple[OtherPlaces | None, list[Gap]]
+"""What was found elsewhere, None if nothing was asked; and what is not known."""
+
+
+class OtherRepositories:
+    """Asks the index store that the user named, or the default one once something was pushed into it."""
+
+    def __init__(self, store: str | None) -> None:
+        self._store = store
+
+    async def about(self, target: SymbolTarget, what: Literal["use", "implementation"]) -> Said:
+        """The uses or implementations of the symbol at `target`, which the servers of this workspace cannot see."""
+        url = known_store(self._store)
+        if url is None:
+            return None, []
+        try:
+            declared = await self._declared(target)
+        except LspMcpError as error:
+            return None, [Gap("not_searched", f"other repositories were not asked: {error}")]
+        if declared is None:
+            return None, []
+        path, name = declared
+        plugin = target.backend.plugin
+        if not plugin.is_exported(name, path):
+            return None, []
+        symbols = plugin.index_symbols(path, name)
+        if not symbols:
+            why = f"how indexes name {name} is not known for {target.backend.name}"
+            return None, [Gap("not_searched", f"other repositories were not asked: {why}", about=_BRIEF)]
+        own = plugin.index_package(target.path)
+
+        def ask() -> Elsewhere:
+            from lsp_mcp.index import elsewhere
+
+            question = elsewhere.uses if what == "use" else elsewhere.implementations
+            return question(url, symbols, own, _MOST)
+
+        return await self._said(ask, what, _scheme(target.backend.adapter.language_of(path)))
+
+    async def named(self, name: str, scheme: str) -> Said:
+        """The definitions of what is called exactly `name`."""
+        url, names = known_store(self._store), re.findall(r"[\w$]+", name)
+        if url is None or not names:
+            return None, []
+
+        def ask() -> Elsewhere:
+            from lsp_mcp.index import elsewhere
+
+            return elsewhere.definitions(url, names[-2:], _MOST)
+
+        return await self._said(ask, "definition", scheme)
+
+    # --- inside ------------------------------------------------------------------------------------
+
+    async def _said(self, ask: Callable[[], Elsewhere], noun: str, scheme: str) -> Said:
+        try:
+            found = await asyncio.to_thread(ask)
+        except ModuleNotFoundError as error:
+            return None, [Gap("not_searched", f"other repositories were not asked: {error.name} is not installed")]
+        except LspMcpError as error:
+            return None, [Gap("not_searched", f"other repositories were not asked: {error}")]
+        number = "1 indexed repository is" if found.asked == 1 else f"{found.asked:,} indexed repositories are"
+        text = f"elsewhere only {number} known, each as of its commit"
+        gap = Gap("not_searched", text, brief=_BRIEF, about=_BRIEF)
+        return _places(found, noun, scheme), [gap]
+
+    async def _declared(self, target: SymbolTarget) -> tuple[Path, str] | None:
+        """The file and the full name of the declaration that `target` means; None if it is in no outline: a local."""
+        places = await definition_places(target.backend, target.path, target.identifier.start)
+        for path, point in places[:1]:
+            for one in await Containers(target.backend).known(path):
+                if one.place.span.start == point:
+                    return path, one.name
+        return None
+
+
+def _places(found: Elsewhere, noun: str, scheme: str) -> OtherPlaces:
+    repositories = len({one.index.repository for one in found.found})
+    where = "1 other repository" if repositories == 1 else f"{repositories:,} other repositories"
+    summary = f"{count(found.total, noun)} in {where}" if found.total else f"no {noun} in other repositories"
+    return OtherPlaces(summary, [_repository(one, noun, scheme) for one in found.found])
+
+
+def _repository(there: There, noun: str, scheme: str) -> OtherRepository:
+    from lsp_mcp.index.elsewhere import age
+
+    index = there.index
+    anchors = []
+    for site in there.sites:
+        point = numbers_point({"line": site.use.line, "character": site.use.start}, 0)
+        anchors.append(str(Anchor(scheme, f"{index.repository}@{index.commit}/{site.file.path}", point)))
+    is_exact = all(site.file.is_exact for site in there.sites)
+    return OtherRepository(
+        repository=index.repository,
+        commit=index.commit,
+        indexed=age(index),
+        version=there.version,
+        name=there.name,
+        number=count(there.total, noun),
+        anchors=anchors,
+        more=there.total - len(anchors),
+        is_exact=is_exact,
+    )
+
+
+def _scheme(language: object) -> str:
+    return str(getattr(language, "scheme", "file"))
