@@ -155,6 +155,13 @@ class Passthrough(Data, frozen=True):
     extensions: tuple[str, ...] = ()  # the server's own methods, in addition
 
 
+class Indexer(Data, frozen=True):
+    """The program that makes a SCIP index of a workspace for `lsp-mcp index build`."""
+
+    command: tuple[str, ...]  # run in the workspace root; {output} is the file, {name} the root's own name
+    get: str  # how to install it
+
+
 class Install(Data, frozen=True):
     """How `lsp-mcp install` installs the server; {version} and {folder} are filled in."""
 
@@ -193,6 +200,7 @@ class Adapter(Data, frozen=True):
     capabilities: dict[str, Any] = {}  # client capabilities to announce, in addition to the usual ones
     initialization_options: dict[str, Any] = {}  # sent with `initialize`
     install: Install | None = None
+    indexer: Indexer | None = None
 
     def is_generated(self, path: str | Path) -> bool:
         """Whether a build tool generated `path` for its own use."""

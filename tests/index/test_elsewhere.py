@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from asking import Asked, asking, skip_without
-from index.scip_files import DEFINITION, document, go_symbol, implements, occurrence, write
+from index.scip_files import DEFINITION, document, field, go_symbol, implements, occurrence, write
+from lsp_mcp.index import place
 from lsp_mcp.index.gathering import gather
 from lsp_mcp.index.store import IndexStore
 
@@ -119,6 +120,32 @@ def test_no_other_repository_can_use_a_symbol_that_is_not_exported(root: Path, s
     asking("gopls", root, question, index_store=store)
 
 
+def test_the_source_at_an_anchor_of_another_repository_is_read_from_the_store(
+    root: Path, store: str, tmp_path: Path
+) -> None:
+    text = "package c\n\n// Cheer cheers.\nfunc Cheer() {\n\ta.Hello()\n}\n"
+    cheer = go_symbol("example.com/c", "Cheer().", module="example.com/c", version=".")
+    extent = field(7, bytes([3, 0, 5, 1]))
+    defined = field(2, field(1, bytes([3, 5, 10])) + field(2, cheer) + field(3, DEFINITION) + extent)
+    file = write(tmp_path / "c.scip", document("c.go", defined, occurrence(a("Hello()."), 4, 3, 8), text=text))
+    opened = IndexStore(store)
+    opened.push(gather(file, None, with_text=True), "example.com/c", "ccc333")
+    opened.close()
+
+    async def question(ask: Asked) -> None:
+        for line, character in ((4, 6), (5, 4)):  # the definition, and a use inside it
+            found = await ask("read_symbol", symbols=[f"go://example.com/c@ccc333/c.go#{line}:{character}"])
+            (source,) = found["symbols"]
+            assert source["text"] == "func Cheer() {\n\ta.Hello()\n}"
+            assert source["name"] == "Cheer"
+            assert (source["start_line"], source["end_line"]) == (4, 6)
+            assert found["message"] == "Read 1 symbol."
+        found = await ask("read_symbol", symbols=["go://example.com/b@bbb222/polite/polite.go#12:11"])
+        assert "was stored without its text" in found["symbols"][0]["error"]
+
+    asking("gopls", root, question, index_store=store)
+
+
 def test_a_store_that_cannot_be_opened_is_a_gap(root: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.sqlite3"
     broken.write_bytes(b"not a database" * 100)
@@ -134,7 +161,7 @@ def test_a_store_that_cannot_be_opened_is_a_gap(root: Path, tmp_path: Path) -> N
 def test_without_a_store_nothing_is_asked_or_imported(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setattr(place, "default_file", lambda: tmp_path / "none.sqlite3")
     for name in [name for name in sys.modules if name.startswith("lsp_mcp.index.elsewhere")]:
         monkeypatch.delitem(sys.modules, name)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from lsp_mcp.cli.help import json_flag
+from lsp_mcp.cli.help import OrderedGroup, json_flag
+from lsp_mcp.cli.options import ServerFlags, server_flags
 
 _store = click.option(
     "--index-store",
@@ -17,7 +18,7 @@ _store = click.option(
 _repository = click.option("--repository", required=True, metavar="NAME", help="For example github.com/x/y.")
 
 
-@click.group()
+@click.group(cls=OrderedGroup)
 def index() -> None:
     """Store exact indexes of other repositories, so that answers name uses there.
 
@@ -48,6 +49,20 @@ def push(
     from lsp_mcp.cli.index import push_index
 
     push_index(file, repository, commit, root, store, name=name, with_text=with_text, as_json=as_json)
+
+
+@index.command()
+@click.option("--output", type=click.Path(path_type=Path), default=Path("index.scip"), show_default=True)
+@server_flags("--backend", "--workspace-root")
+@json_flag
+def build(flags: ServerFlags, output: Path, as_json: bool) -> None:
+    """Make a SCIP index of the workspace root with the indexer for its language.
+
+    Without --backend the files in the root decide.
+    """
+    from lsp_mcp.cli.index_build import build_index
+
+    build_index(flags, output, as_json=as_json)
 
 
 @index.command("list")

@@ -78,6 +78,36 @@ def definitions(url: str, names: Sequence[str], most: int) -> Elsewhere:
     return _asked(url, "", most, find, lambda one: one.definitions)
 
 
+class Excerpt(Struct, frozen=True):
+    """A document's text, None if it was not stored, and the definition around a place; lines and `start` are from 0."""
+
+    text: str | None
+    name: str
+    line: int
+    start: int
+    first: int
+    last: int
+
+
+def excerpt(url: str, repository: str, commit: str, path: str, line: int) -> Excerpt | None:
+    """The innermost definition around `line`, from 0, of a document; None if the store has no such document."""
+
+    def work(connection: Connection) -> Excerpt | None:
+        stored = queries.document(connection, repository, commit, path)
+        if stored is None:
+            return None
+        around = [one for one in stored.defined if one.first <= line <= one.last]
+        if not around:
+            return Excerpt(stored.text, "", line, 0, line, line)
+        inner = min(around, key=lambda one: (one.last - one.first, -one.line))
+        (symbol,) = queries.by_keys(connection, stored.index, [inner.key])
+        names = described(symbol.moniker.descriptors)
+        name = ".".join(names.names) if names else ""
+        return Excerpt(stored.text, name, inner.line, inner.start, inner.first, inner.last)
+
+    return opened(url).read(work)
+
+
 def age(index: Pushed) -> str:
     """`2 days ago`."""
     seconds = int((datetime.now(UTC) - datetime.fromisoformat(index.pushed_at)).total_seconds())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -76,11 +76,17 @@ def by_name(connection: Connection, prefix: str, limit: int, *, exactly: bool = 
 
 
 def by_keys(connection: Connection, index: Pushed, keys: Sequence[int]) -> list[Found]:
-    """The symbols of those keys in one index."""
+    """The symbols of those keys in one index, which need not be the newest."""
     found: list[Found] = []
     for at in range(0, len(keys), _MOST_KEYS):
-        within = (pushes.c.repository == index.key[0]) & (pushes.c.push == index.key[1])
-        found += _found(connection, within & symbols.c.key.in_(keys[at : at + _MOST_KEYS]))
+        rows = connection.execute(
+            sa.select(symbols).where(
+                symbols.c.repository == index.key[0],
+                symbols.c.push == index.key[1],
+                symbols.c.key.in_(keys[at : at + _MOST_KEYS]),
+            )
+        )
+        found += [one for row in rows if (one := _symbol(row, index))]
     return found
 
 
@@ -136,11 +142,12 @@ def _found(connection: Connection, wanted: sa.ColumnElement[bool], limit: int | 
     columns = (pushes.c.repository, pushes.c.push, symbols.c.symbol, symbols.c.uses, symbols.c.implemented_by)
     same = (symbols.c.repository == pushes.c.repository) & (symbols.c.push == pushes.c.push)
     query = sa.select(*columns).select_from(pushes.join(symbols, same)).where(pushes.c.is_newest, wanted)
-    found = []
-    for row in connection.execute(query.limit(limit) if limit else query):
-        moniker = parse(row.symbol)
-        index = indexes.get((row.repository, row.push))
-        if moniker and index:
-            keys = unpack_keys(row.implemented_by) if row.implemented_by else []
-            found.append(Found(index, moniker, row.uses, keys))
+    rows = connection.execute(query.limit(limit) if limit else query)
+    found = [one for row in rows if (index := indexes.get((row.repository, row.push))) and (one := _symbol(row, index))]
     return sorted(found, key=lambda one: (one.index.repository, one.moniker.descriptors))
+
+
+def _symbol(row: Any, index: Pushed) -> Found | None:
+    moniker = parse(row.symbol)
+    keys = unpack_keys(row.implemented_by) if row.implemented_by else []
+    return Found(index, moniker, row.uses, keys) if moniker else None

@@ -76,7 +76,7 @@ def read_index(file: Path, progress: Callable[[int, int], None]) -> Iterator[Too
         if size > _MOST_BYTES:
             raise IndexFileError(f"{file} has {size >> 30:,} GiB; at most {_MOST_BYTES >> 30} GiB are read.")
         if not size:
-            raise IndexFileError(f"{file} is empty; the indexer may have failed.")
+            raise IndexFileError(f"{file} is empty.")
         with file.open("rb") as opened:
             for kind, content in _messages(opened, size):
                 progress(opened.tell(), size)

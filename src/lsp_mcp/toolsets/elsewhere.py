@@ -8,19 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from lsp_mcp.anchors import Anchor
+from lsp_mcp.anchors import Anchor, is_anchor, parse_anchor
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.index.place import known_store
 from lsp_mcp.prose import count
+from lsp_mcp.render.answers import Source
 from lsp_mcp.render.elsewhere import OtherPlaces, OtherRepository
 from lsp_mcp.requests.containers import Containers
+from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.scope import definition_places
-from lsp_mcp.text import numbers_point
+from lsp_mcp.text import Span, Text, numbers_point, point_numbers
 from lsp_mcp.toolsets.symbols import SymbolTarget
 
 if TYPE_CHECKING:
-    from lsp_mcp.index.elsewhere import Elsewhere, There
+    from lsp_mcp.index.elsewhere import Elsewhere, Excerpt, There
 
 _MOST = 10  # places listed for each repository
 _BRIEF = "other repositories as indexed"
@@ -76,6 +78,45 @@ class OtherRepositories:
             return elsewhere.definitions(url, names[-2:], _MOST)
 
         return await self._said(ask, "definition", scheme)
+
+    async def read(self, asked: str) -> Source | None:
+        """The definition around an anchor of another repository; None if `asked` is no such anchor.
+
+        Its text is that of the index. The `problem` of a document without text says so.
+        """
+        url = known_store(self._store)
+        if url is None or not is_anchor(asked):
+            return None
+        anchor = parse_anchor(asked)
+        repository, _, rest = anchor.file.partition("@")
+        commit, _, path = rest.partition("/")
+        if not path or repository.startswith("/"):
+            return None
+        line = point_numbers(anchor.point, 0)["line"]
+
+        def ask() -> Excerpt | None:
+            from lsp_mcp.index import elsewhere
+
+            return elsewhere.excerpt(url, repository, commit, path, line)
+
+        found = await asyncio.to_thread(ask)
+        if found is None:
+            return None
+        if found.text is None:
+            why = f"{path} of {repository} was stored without its text; push it with --with-text"
+            return Source(asked=asked, problem=f"{asked}: {why}")
+        text, at = Text(found.text), numbers_point({"line": found.line, "character": found.start}, 0)
+        first, last = (numbers_point({"line": line, "character": 0}, 0) for line in (found.first, found.last))
+        return Source(
+            asked=asked,
+            place=Place(Path(anchor.file), Span(at, at), text),
+            name=found.name or "outside declarations",
+            kind="definition" if found.name else "place",
+            lines=text.numbered(Span(first, last)),
+            first=first.line,
+            last=last.line,
+            notes=[f"from the index of {repository}, commit {commit}; read only"],
+        )
 
     # --- inside ------------------------------------------------------------------------------------
 

@@ -76,6 +76,9 @@ class ReadingTools(AnchorToolset):
         sources: list[Source] = []
         gaps: dict[Gap, None] = {}
         for spelled in symbols:
+            if stored := await self._elsewhere.read(spelled):
+                sources.append(stored)
+                continue
             try:
                 answered = await self._read(call, spelled, what, with_callees=callees)
             except CallerError as error:
@@ -88,7 +91,7 @@ class ReadingTools(AnchorToolset):
             sources += [self._source(spelled, one, answered[0], what) for one in answered[0].texts]
         shown, cut = _within(sources, max_bytes)
         capped = [Gap("capped", f"{count(cut, 'line')} left out beyond max_bytes={max_bytes:,}")] if cut else []
-        read = len({spelled for spelled, one in found if one.texts})
+        read = len({one.asked for one in sources if one.place})
         return self._render(
             call,
             Sources(
