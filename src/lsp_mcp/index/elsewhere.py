@@ -10,7 +10,7 @@ from msgspec import Struct
 from sqlalchemy.engine import Connection
 
 from lsp_mcp.index import queries
-from lsp_mcp.index.monikers import described
+from lsp_mcp.index.monikers import Described, described
 from lsp_mcp.index.packing import Use
 from lsp_mcp.index.queries import Found, Site
 from lsp_mcp.index.store import IndexStore, Pushed, listed
@@ -48,13 +48,14 @@ def opened(url: str) -> IndexStore:
     return IndexStore(url)
 
 
-def uses(url: str, symbols: Sequence[str], own: str, most: int) -> Elsewhere:
-    """The uses of the symbol of one of these identities, without those in the repository that defines `own`."""
+def uses(url: str, symbols: Sequence[str], own: Sequence[str], most: int) -> Elsewhere:
+    """The uses of the symbol of one of these identities, without those in repositories that define one of `own`,
+    packages as `MANAGER NAME`."""
     return _asked(url, own, most, lambda at: queries.find(at, symbols), lambda one: one.references)
 
 
-def implementations(url: str, symbols: Sequence[str], own: str, most: int) -> Elsewhere:
-    """The definitions of what implements one of these symbols, in any repository but the one that defines `own`."""
+def implementations(url: str, symbols: Sequence[str], own: Sequence[str], most: int) -> Elsewhere:
+    """The definitions of what implements one of these symbols, in any repository but those that define `own`."""
 
     def find(connection: Connection) -> list[Found]:
         bases = queries.find(connection, symbols)
@@ -63,19 +64,26 @@ def implementations(url: str, symbols: Sequence[str], own: str, most: int) -> El
     return _asked(url, own, most, find, lambda one: one.definitions)
 
 
-def definitions(url: str, names: Sequence[str], most: int) -> Elsewhere:
-    """The definitions of what is called `names`, as `Type`, `method`: exactly, in any repository."""
-    wanted = tuple(names)
+def definitions(url: str, names: Sequence[str], own: Sequence[str], most: int) -> Elsewhere:
+    """The definitions of what is called `names`, as `Type`, `method`: exactly; not where `own` are defined."""
+    return _asked(url, own, most, lambda at: _called(at, names), lambda one: one.definitions)
 
-    def find(connection: Connection) -> list[Found]:
-        found = queries.by_name(connection, names[-1], _MOST_NAMES, exactly=True)
-        return [
-            one
-            for one in found
-            if (parts := described(one.moniker.descriptors)) and parts.names[-len(wanted) :] == wanted
-        ]
 
-    return _asked(url, "", most, find, lambda one: one.definitions)
+def called(url: str, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The identities of all symbols called `names`, and the packages that define them, as `MANAGER NAME`."""
+    found = opened(url).read(lambda at: _called(at, names))
+    packages = {f"{one.moniker.manager} {one.moniker.package}" for one in found if one.moniker.package}
+    return list(dict.fromkeys(one.moniker.identity for one in found)), sorted(packages)
+
+
+def _called(connection: Connection, names: Sequence[str]) -> list[Found]:
+    found = queries.by_name(connection, names[-1], _MOST_NAMES, exactly=True)
+    return [one for one in found if (parts := described(one.moniker.descriptors)) and _ends(parts, names)]
+
+
+def _ends(parts: Described, names: Sequence[str]) -> bool:
+    """Whether a symbol's names, after those of its package or namespaces, end with `names`."""
+    return (*parts.path.split("/"), *parts.names)[-len(names) :] == tuple(names)
 
 
 class Excerpt(Struct, frozen=True):
@@ -115,10 +123,14 @@ def age(index: Pushed) -> str:
 
 
 def _asked(
-    url: str, own: str, most: int, find: Callable[[Connection], list[Found]], places: Callable[[Found], list[Use]]
+    url: str,
+    own: Sequence[str],
+    most: int,
+    find: Callable[[Connection], list[Found]],
+    places: Callable[[Found], list[Use]],
 ) -> Elsewhere:
     def work(connection: Connection) -> Elsewhere:
-        others = {one.key for one in listed(connection, only_newest=True) if not own or own not in one.packages}
+        others = {one.key for one in listed(connection, only_newest=True) if not {*own} & {*one.packages}}
         found = []
         for one in find(connection):
             listed_uses = places(one)

@@ -62,7 +62,7 @@ class AnchorToolset(Toolset):
         self._sessions = context.sessions
         self._targets = Targets(context.sessions)
         self._questions = Questions(self._targets, context.tasks_on)
-        self._elsewhere = OtherRepositories(context.settings.index_store)
+        self._elsewhere = OtherRepositories(context.settings.index_store, self._targets)
 
     async def _file(self, named: str) -> Path:
         """The existing file for a caller's path, or for a place in it: an anchor, `FILE:LINE`, a `file:` URI.

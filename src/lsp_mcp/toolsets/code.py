@@ -81,8 +81,7 @@ class CodeTools(AnchorToolset):
         symbols = await self._with_extents(symbols)
         if not total or re.search(r"\w\s+\w", name):  # a message or a phrase: names are only similar to it
             gaps += [news("elsewhere", hint) for hint in await self._targets.names.hints(name)]
-        scheme = backends[0].adapter.languages[0].scheme if backends else "file"
-        others, unknown = await self._elsewhere.named(name, scheme)
+        others, unknown = await self._elsewhere.named(name)
         gaps += unknown
         self._targets.hand_out_readable(symbol.place for symbol in symbols)
         for symbol in symbols[:_WITH_TASKS]:

@@ -19,7 +19,7 @@ from lsp_mcp.requests.containers import Containers
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.text import Span, Text, numbers_point, point_numbers
-from lsp_mcp.toolsets.symbols import SymbolTarget
+from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 
 if TYPE_CHECKING:
     from lsp_mcp.index.elsewhere import Elsewhere, Excerpt, There
@@ -34,8 +34,9 @@ Said = tuple[OtherPlaces | None, list[Gap]]
 class OtherRepositories:
     """Asks the index store that the user named, or the default one once something was pushed into it."""
 
-    def __init__(self, store: str | None) -> None:
+    def __init__(self, store: str | None, targets: Targets) -> None:
         self._store = store
+        self._targets = targets
 
     async def about(self, target: SymbolTarget, what: Literal["use", "implementation"]) -> Said:
         """The uses or implementations of the symbol at `target`, which the servers of this workspace cannot see."""
@@ -53,31 +54,39 @@ class OtherRepositories:
         if not plugin.is_exported(name, path):
             return None, []
         symbols = plugin.index_symbols(path, name)
-        if not symbols:
-            why = f"how indexes name {name} is not known for {target.backend.name}"
-            return None, [Gap("not_searched", f"other repositories were not asked: {why}", about=_BRIEF)]
+        names = _words(name)
         own = plugin.index_package(target.path)
 
         def ask() -> Elsewhere:
             from lsp_mcp.index import elsewhere
 
             question = elsewhere.uses if what == "use" else elsewhere.implementations
-            return question(url, symbols, own, _MOST)
+            if symbols:
+                return question(url, symbols, [own], _MOST)
+            alike, defining = elsewhere.called(url, names)
+            return question(url, alike, defining, _MOST)
 
-        return await self._said(ask, what, _scheme(target.backend.adapter.language_of(path)))
+        found, gaps = await self._said(ask, what)
+        if found and not symbols:
+            by_name = f"how indexes name {name} is not known for {target.backend.name}: matched by the name alone"
+            gaps.append(Gap("unverified", f"other repositories: {by_name}", about=_BRIEF))
+        return found, gaps
 
-    async def named(self, name: str, scheme: str) -> Said:
-        """The definitions of what is called exactly `name`."""
-        url, names = known_store(self._store), re.findall(r"[\w$]+", name)
+    async def named(self, name: str) -> Said:
+        """The definitions of what is called exactly `name`, without those of the package in the workspace root."""
+        url, names = known_store(self._store), _words(name)
         if url is None or not names:
             return None, []
+        sessions = self._targets.sessions
+        here = sessions.workspace.root / "file"
+        own = [package for backend in sessions.backends if (package := backend.plugin.index_package(here))]
 
         def ask() -> Elsewhere:
             from lsp_mcp.index import elsewhere
 
-            return elsewhere.definitions(url, names[-2:], _MOST)
+            return elsewhere.definitions(url, names, own, _MOST)
 
-        return await self._said(ask, "definition", scheme)
+        return await self._said(ask, "definition")
 
     async def read(self, asked: str) -> Source | None:
         """The definition around an anchor of another repository; None if `asked` is no such anchor.
@@ -120,7 +129,7 @@ class OtherRepositories:
 
     # --- inside ------------------------------------------------------------------------------------
 
-    async def _said(self, ask: Callable[[], Elsewhere], noun: str, scheme: str) -> Said:
+    async def _said(self, ask: Callable[[], Elsewhere], noun: str) -> Said:
         try:
             found = await asyncio.to_thread(ask)
         except ModuleNotFoundError as error:
@@ -130,7 +139,7 @@ class OtherRepositories:
         number = "1 indexed repository is" if found.asked == 1 else f"{found.asked:,} indexed repositories are"
         text = f"elsewhere only {number} known, each as of its commit"
         gap = Gap("not_searched", text, brief=_BRIEF, about=_BRIEF)
-        return _places(found, noun, scheme), [gap]
+        return _places(found, noun, self._targets.scheme), [gap]
 
     async def _declared(self, target: SymbolTarget) -> tuple[Path, str] | None:
         """The file and the full name of the declaration that `target` means; None if it is in no outline: a local."""
@@ -142,21 +151,23 @@ class OtherRepositories:
         return None
 
 
-def _places(found: Elsewhere, noun: str, scheme: str) -> OtherPlaces:
+def _places(found: Elsewhere, noun: str, scheme: Callable[[Path], str]) -> OtherPlaces:
     repositories = len({one.index.repository for one in found.found})
     where = "1 other repository" if repositories == 1 else f"{repositories:,} other repositories"
     summary = f"{count(found.total, noun)} in {where}" if found.total else f"no {noun} in other repositories"
     return OtherPlaces(summary, [_repository(one, noun, scheme) for one in found.found])
 
 
-def _repository(there: There, noun: str, scheme: str) -> OtherRepository:
+def _repository(there: There, noun: str, scheme: Callable[[Path], str]) -> OtherRepository:
     from lsp_mcp.index.elsewhere import age
 
     index = there.index
     anchors = []
     for site in there.sites:
         point = numbers_point({"line": site.use.line, "character": site.use.start}, 0)
-        anchors.append(str(Anchor(scheme, f"{index.repository}@{index.commit}/{site.file.path}", point)))
+        anchors.append(
+            str(Anchor(scheme(Path(site.file.path)), f"{index.repository}@{index.commit}/{site.file.path}", point))
+        )
     is_exact = all(site.file.is_exact for site in there.sites)
     return OtherRepository(
         repository=index.repository,
@@ -171,5 +182,6 @@ def _repository(there: There, noun: str, scheme: str) -> OtherRepository:
     )
 
 
-def _scheme(language: object) -> str:
-    return str(getattr(language, "scheme", "file"))
+def _words(name: str) -> list[str]:
+    """The last parts of a full name: `Type`, `method`. Enough to find it; more are spelled differently by indexers."""
+    return re.findall(r"[\w$]+", name)[-2:]

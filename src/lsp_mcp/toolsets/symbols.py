@@ -79,11 +79,14 @@ class Targets:
         beginning = self._beginning(path)
         return beginning if point is None else f"{beginning}{point.line}:{point.character}"
 
-    def _beginning_of(self, path: Path) -> str:
+    def scheme(self, path: Path) -> str:
+        """The scheme of anchors in `path`."""
         found = (backend.adapter.language_of(path) for backend in self.sessions.backends)
         # A header of the C++ library has no extension, and so no language.
-        scheme = next((language.scheme for language in found if language), "file")
-        return f"{scheme}://{encode_file(self._workspace.display_path(path))}#"
+        return next((language.scheme for language in found if language), "file")
+
+    def _beginning_of(self, path: Path) -> str:
+        return f"{self.scheme(path)}://{encode_file(self._workspace.display_path(path))}#"
 
     async def handle(self, call: Call, symbol_anchor: str, prefer: Prefer = "any") -> Handle:
         """The place that `symbol_anchor` stands for: an anchor, another address, or a name; its backend is ready.
