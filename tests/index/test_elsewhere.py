@@ -103,6 +103,8 @@ def test_uses_of_members_and_implementations_are_found_elsewhere(root: Path, sto
         for symbol, line in (("Config.Say", 12), ("Config.Loud", 11)):
             found = await ask("find_symbol_references_by_anchor", symbol_anchor=symbol)
             assert anchors(found) == [f"go://example.com/b@bbb222/polite/polite.go#{line}:{27 if line == 12 else 17}"]
+            is_method = symbol == "Config.Say"
+            assert ("through an interface or a base are not counted" in found["status"]) is is_method
         found = await ask("find_implementations", symbol="Greeter")
         assert anchors(found) == ["go://example.com/b@bbb222/polite/polite.go#7:6"]
         found = await ask("find_symbol_definitions_by_name", symbol_name="Polite")

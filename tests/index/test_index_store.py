@@ -162,7 +162,7 @@ BROKEN = {
     "a giant document": metadata() + varint(2 << 3 | 2) + varint(2 << 30),
     "no path": metadata() + ENDLESS,
     "an absolute path": metadata() + document("/etc/passwd"),
-    "a path outside": metadata() + document("../other/a.go"),
+    "only paths outside": metadata() + document("../other/a.go"),
     "a hidden path outside": metadata() + document("a/../../b.go"),
     "one path twice": metadata() + document("a.go") + document("a.go"),
     "no documents": metadata(),
@@ -177,6 +177,19 @@ def test_a_broken_or_hostile_file_is_refused_with_its_reason(kind: str, tmp_path
     file.write_bytes(BROKEN[kind])
     with pytest.raises(IndexFileError, match=r"index\.scip"):
         gather(file, None, with_text=False)
+
+
+def test_a_document_outside_the_repository_is_left_out_and_named(tmp_path: Path) -> None:
+    generated = "../../root/.cache/go-build/6d/6de0-d"
+    file = write(
+        tmp_path / "a.scip",
+        document("a.go", occurrence(GREET, 2, 5, 10, DEFINITION)),
+        document(generated, occurrence(GREET, 1, 2, 3)),
+    )
+    gathered = gather(file, tmp_path, with_text=False)
+    assert gathered.outside == [generated]
+    assert [one["path"] for one in gathered.documents] == ["a.go"]
+    assert gathered.occurrences == 1
 
 
 def test_two_gigabytes_of_nothing_are_refused_without_being_read(tmp_path: Path) -> None:

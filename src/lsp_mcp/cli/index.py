@@ -56,10 +56,14 @@ def push_index(
             )
         pushed = found.push(gathered, repository, commit, name)
     if as_json:
-        click.echo(json.dumps(_plain(pushed), indent=2, ensure_ascii=False))
+        said = _plain(pushed) | {"left_out": gathered.outside}
+        click.echo(json.dumps(said, indent=2, ensure_ascii=False))
         return
     exact = all(one["is_exact"] for one in gathered.documents)
     click.echo(f"{repository} {commit}: {_sizes(pushed)} stored in {found.shown}.")
+    if gathered.outside:
+        outside = count(len(gathered.outside), "document")
+        click.echo(f"{outside} outside the repository left out, such as {gathered.outside[0]}")
     if not exact:
         click.echo("Columns after letters beyond ASCII may be off; pass --root with the checkout to have them exact.")
 

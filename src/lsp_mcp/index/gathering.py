@@ -10,7 +10,7 @@ from typing import Any
 
 from lsp_mcp.index.monikers import Moniker, described, key, parse
 from lsp_mcp.index.packing import Defined, Use, pack_defined, pack_keys, pack_use
-from lsp_mcp.index.scip import DEFINITION, Document, IndexFileError, Information, Occurrence, Tool, read_index
+from lsp_mcp.index.scip import DEFINITION, Document, IndexFileError, Information, Occurrence, Outside, Tool, read_index
 from lsp_mcp.text import CodeUnit, PositionEncoding, Text, point_numbers
 
 _MOST_OCCURRENCES = 20_000_000
@@ -43,6 +43,7 @@ class Gathered:
         self.tool = Tool("", "")
         self.documents: list[dict[str, Any]] = []
         self.occurrences = 0
+        self.outside: list[str] = []  # documents that are left out
         self._file = file
         self._root = root
         self._with_text = with_text
@@ -76,13 +77,15 @@ class Gathered:
                 "implemented_by": pack_keys([*one.implemented_by]) if one.implemented_by else None,
             }
 
-    def add(self, part: Tool | Document | Information) -> None:
+    def add(self, part: Tool | Document | Outside | Information) -> None:
         """The next part of the file. Raises IndexFileError."""
         match part:
             case Tool():
                 self.tool = part
             case Document():
                 self._add_document(part)
+            case Outside():
+                self.outside.append(part.path)
             case Information():
                 self._say(part)
 

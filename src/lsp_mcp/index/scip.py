@@ -45,6 +45,12 @@ class Information(NamedTuple):
     implements: tuple[str, ...]
 
 
+class Outside(Struct, frozen=True):
+    """A file outside the repository. scip-go 0.2.9 lists what cgo and `go test` generate in the build cache."""
+
+    path: str
+
+
 class Document(Struct, frozen=True):
     """One source file; `unit` is how columns count; `text` is empty if the index has none."""
 
@@ -63,11 +69,11 @@ class Tool(Struct, frozen=True):
     version: str
 
 
-def read_index(file: Path, progress: Callable[[int, int], None]) -> Iterator[Tool | Document | Information]:
+def read_index(file: Path, progress: Callable[[int, int], None]) -> Iterator[Tool | Document | Outside | Information]:
     """What the SCIP `file` has, in its order; `progress` is told the bytes read and their number.
 
     Raises:
-        IndexFileError: it is truncated, not SCIP, too large, or names files outside the repository.
+        IndexFileError: it is truncated, not SCIP, too large, or has paths that are none.
     """
     try:
         size = file.stat().st_size
@@ -134,7 +140,7 @@ def _tool(content: bytes) -> Tool:
     return Tool(name[:80], version[:80])
 
 
-def _document(content: bytes) -> Document:
+def _document(content: bytes) -> Document | Outside:
     path = language = source = ""
     unit: CodeUnit | None = None
     occurrences: list[Occurrence] = []
@@ -155,14 +161,16 @@ def _document(content: bytes) -> Document:
                 source = text(value)
             case 6:
                 unit = _UNITS.get(number(value))
-    return Document(_checked(path), language, unit, source, occurrences, symbols)
+    if _checked(path).startswith("../"):
+        return Outside(path)
+    return Document(path, language, unit, source, occurrences, symbols)
 
 
 def _checked(path: str) -> str:
-    """`path`, which is relative and stays inside the repository. Raises BrokenError."""
+    """`path`, which is relative and normal; it may lead outside by `../`. Raises BrokenError."""
     if not path:
         raise BrokenError("a document has no path")
-    outside = path.startswith(("/", "../")) or path == ".." or posixpath.normpath(path) != path
+    outside = path.startswith("/") or path == ".." or posixpath.normpath(path) != path
     if outside or any(ord(one) < 32 or one == "\\" for one in path) or len(path) > 4096 or path[1:2] == ":":
         raise BrokenError(f"the document {path[:120]!r} is not a file inside the repository")
     return path

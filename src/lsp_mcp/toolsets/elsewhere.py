@@ -49,7 +49,7 @@ class OtherRepositories:
             return None, [Gap("not_searched", f"other repositories were not asked: {error}")]
         if declared is None:
             return None, []
-        path, name = declared
+        path, name, kind = declared
         plugin = target.backend.plugin
         if not plugin.is_exported(name, path):
             return None, []
@@ -67,6 +67,9 @@ class OtherRepositories:
             return question(url, alike, defining, _MOST)
 
         found, gaps = await self._said(ask, what)
+        if found and kind == "method" and what == "use":
+            text = f"elsewhere calls of {name} through an interface or a base are not counted: ask about that method"
+            gaps.append(Gap("not_searched", text, brief="calls through interfaces elsewhere"))
         if found and not symbols:
             by_name = f"how indexes name {name} is not known for {target.backend.name}: matched by the name alone"
             gaps.append(Gap("unverified", f"other repositories: {by_name}", about=_BRIEF))
@@ -141,13 +144,13 @@ class OtherRepositories:
         gap = Gap("not_searched", text, brief=_BRIEF, about=_BRIEF)
         return _places(found, noun, self._targets.scheme), [gap]
 
-    async def _declared(self, target: SymbolTarget) -> tuple[Path, str] | None:
-        """The file and the full name of the declaration that `target` means; None if it is in no outline: a local."""
+    async def _declared(self, target: SymbolTarget) -> tuple[Path, str, str] | None:
+        """The file, full name and kind of the declaration that `target` means; None if it is in no outline: a local."""
         places = await definition_places(target.backend, target.path, target.identifier.start)
         for path, point in places[:1]:
             for one in await Containers(target.backend).known(path):
                 if one.place.span.start == point:
-                    return path, one.name
+                    return path, one.name, one.kind
         return None
 
 
