@@ -136,7 +136,7 @@ def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
         progress("asking beside a flood")
         warm, beside_flood = _flooded(root, shared, question, 10 if quick else 30)
     finally:
-        subprocess.run([_PROGRAM, "daemon", "stop"], env=shared, check=True, capture_output=True)
+        subprocess.run([_PROGRAM, "daemon", "stop", "--all"], env=shared, check=True, capture_output=True)
         for process in _others(_remote(folder), folder)():
             process.kill()
     return Results(sides, called, called_alone, warm, beside_flood)

@@ -247,7 +247,7 @@ def main() -> int:
         print(f"{number + 1}: {name}", flush=True)
     for client in clients:
         client.raw.kill()
-    desk.run("daemon", "stop")
+    desk.run("daemon", "stop", "--all")
     _, alive = psutil.wait_procs(_daemons(desk), BOUND)
     print(json.dumps({"rounds": played, "told": told}, indent=2))
     assert not list(desk.root.glob(".lsp-mcp-*")), "what an edit keeps while it is made"

@@ -109,7 +109,7 @@ def played(desk: Desk) -> Iterator[tuple[socket.socket, dict[str, Any]]]:
     with desk.client() as first:
         tools = first.request("tools/list")["result"]
         (log,) = desk.home.glob("*.log")
-    desk.run("daemon", "stop")
+    desk.run("daemon", "stop", "--all")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.settimeout(BOUND)
         listening.bind(str(log.with_suffix(".sock")))

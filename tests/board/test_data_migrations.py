@@ -15,7 +15,7 @@ from alembic.script import ScriptDirectory
 
 import lsp_mcp.board
 from board.boards import World
-from lsp_mcp.board import talk, tasks
+from lsp_mcp.board import people, talk, tasks
 from lsp_mcp.board.store import Store
 
 NOW = "2026-01-02T03:04:05.000006+00:00"
@@ -113,7 +113,7 @@ def opened(url: str) -> Any:
 def test_every_release_but_this_one_has_a_board_here() -> None:
     _, found = scripts()
     head = found.get_current_head()
-    assert {*ROWS, *QUESTIONS} == {one.revision for one in found.walk_revisions()} - {head}
+    assert {*ROWS, *QUESTIONS, "0003"} == {one.revision for one in found.walk_revisions()} - {head}
 
 
 @pytest.mark.parametrize("revision", ROWS)
@@ -155,6 +155,28 @@ def test_questions_of_a_board_without_numbers_keep_the_order_of_their_times(stor
         assert [one["id"] for one in world.read(talk.answered, "a-11111")] == ["q-11111", "q-22222"]
         new = world.write(talk.ask, "And this?")["id"]
         assert world.read(talk.waiting)[-1]["id"] == new
+
+
+def test_a_board_without_people_keeps_who_did_what(store_url: str) -> None:
+    make_old(
+        store_url,
+        "0003",
+        [
+            *FIRST,
+            AGENT,
+            task("t-aaaaa", "backlog", "pending", 1.0, claimed_by="a-11111", claimed_at=NOW),
+            ("history", {"kind": "task", "ref": "t-aaaaa", "revision": 1, "at": NOW, "who": "you", "message": "created",
+                         "fields": {}}),
+        ],
+    )  # fmt: skip
+    with opened(store_url) as store:
+        world = World(store)
+        assert world.said("t-aaaaa") == [("you", "created")]
+        assert world.get("t-aaaaa")["claim_lapsed"] == "codex"
+        assert world.read(people.listed) == []
+        ada = people.as_actor(world.write(people.come, "Ada"))
+        world.write(tasks.update, "t-aaaaa", title="by a person", by=ada)
+        assert world.said("t-aaaaa")[-1][0] == "Ada"
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,9 @@ def skip_without_chromium() -> None:
         pytest.skip(f"chromium: {error}", allow_module_level=True)
 
 
+PERSON = "Olive Oyl"  # who is at the page
+
+
 class Agent:
     """One agent on WebSocket, as in docs/contracts/board.md."""
 
@@ -120,7 +123,8 @@ class Board:
 
     def start(self) -> None:
         """Start its process, and wait until it answers."""
-        command = [str(Path(sys.executable).with_name("lsp-mcp")), "board", "--no-open", "--port", str(self.port)]
+        program = str(Path(sys.executable).with_name("lsp-mcp"))
+        command = [program, "board", "--no-open", "--as", PERSON, "--port", str(self.port)]
         self._popen = subprocess.Popen(
             [*command, "--workspace-root", str(self.root)],
             stdout=subprocess.PIPE,
@@ -144,11 +148,11 @@ class Board:
             self._popen.wait(BOUND)
             self._popen = None
 
-    def link(self) -> str:
-        """A link that opens the page, once."""
-        request = urllib.request.Request(
-            f"{self.address}/link", headers={"Authorization": f"Bearer {self.token}"}, method="POST"
-        )
+    def link(self, name: str | None = None) -> str:
+        """A link that opens the page, once, for the person of that name."""
+        body = json.dumps({"as": name}).encode()
+        headers = {"Authorization": f"Bearer {self.token}"}
+        request = urllib.request.Request(f"{self.address}/link", data=body, headers=headers, method="POST")
         with urllib.request.urlopen(request, timeout=BOUND) as answer:
             return str(json.load(answer)["link"])
 
@@ -158,21 +162,25 @@ class Board:
         self._agents.append(agent)
         return agent
 
-    def page(self, browser: Browser, **options: Any) -> Page:
+    def page(self, browser: Browser, *, name: str | None = None, is_first_visit: bool = False, **options: Any) -> Page:
         """The page in a new window; with `options` in a browser of its own, with such a screen or such wishes."""
         context = self._context
-        if options or not context:
+        is_own = bool(options or name or is_first_visit)
+        if is_own or not context:
             context = browser.new_context(**{"viewport": {"width": 1440, "height": 860}, **options})
             context.set_default_timeout(BOUND * 1000)
-        if not options:
+            if not is_first_visit:
+                context.add_init_script("localStorage.setItem('introduced', 'true')")
+        if not is_own:
             self._context = context
         page = context.new_page()
         self._pages.append((page, self._watch(page)))
-        if cookies := self._cookies.get(self.token):
+        if cookies := None if name else self._cookies.get(self.token):
             context.add_cookies(cookies)
-        page.goto(self.address if cookies else self.link())
+        page.goto(self.address if cookies else self.link(name))
         page.wait_for_selector(".column")
-        self._cookies[self.token] = context.cookies()
+        if name is None:
+            self._cookies[self.token] = context.cookies()
         page.wait_for_selector(".connection[data-connection=live]", state="attached")
         return page
 

@@ -17,7 +17,7 @@ AXE = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").
 BROKEN_RULES = """async () => (await axe.run()).violations
   .map(rule => `${rule.id}: ${rule.nodes.map(node => node.html.slice(0, 150)).join(" ")}`)"""
 AUDIT = Path(__file__).with_name("audit.js").read_text("utf-8")
-PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 LONG = "An_identifier_without_any_place_to_break_" * 5
 
 

@@ -7,7 +7,18 @@ from typing import Any
 
 from playwright.sync_api import APIResponse, Browser, Page, Route, expect
 
-from board_page.boards import Agent, Board, card, column, open_task, skip_without_chromium, titles, undo
+from board_page.boards import (
+    PERSON,
+    Agent,
+    Board,
+    card,
+    column,
+    open_task,
+    picture,
+    skip_without_chromium,
+    titles,
+    undo,
+)
 
 skip_without_chromium()
 
@@ -307,12 +318,12 @@ def test_agents_are_named_and_given_tasks_and_are_told(page: Page, ada: Agent, g
     holder.select_option(grace.name)
     expect(holder.locator("option:checked")).to_have_text(grace.name)
     expect(card(page, "To be given").locator(".fact--holder")).to_contain_text(grace.name)
-    assert ada.news("list_ready_tasks") == [f"the user gave {id_} (To be given) to {grace.name}: stop working on it"]
-    assert grace.news("get_task", id=id_) == [f"the user gave you {id_} (To be given): work on it"]
+    assert ada.news("list_ready_tasks") == [f"{PERSON} gave {id_} (To be given) to {grace.name}: stop working on it"]
+    assert grace.news("get_task", id=id_) == [f"{PERSON} gave you {id_} (To be given): work on it"]
     dialog.get_by_label("Your comment").fill("Begin with the tests")
     dialog.get_by_role("button", name="Comment").click()
     expect(dialog).to_contain_text("Begin with the tests")
-    assert grace.news("get_task", id=id_) == [f"the user commented on {id_}: Begin with the tests"]
+    assert grace.news("get_task", id=id_) == [f"{PERSON} commented on {id_}: Begin with the tests"]
     holder.select_option("Nobody")
     expect(card(page, "To be given").locator(".fact--holder")).to_have_count(0)
     assert grace.call("get_task", id=id_).get("claimed_by") is None
@@ -334,7 +345,7 @@ def test_agents_are_named_and_given_tasks_and_are_told(page: Page, ada: Agent, g
     expect(page.get_by_role("dialog")).to_have_count(0)  # the keys below are not for it
     names = page.locator("#workspace .agent__name")
     expect(names.get_by_text("lovelace", exact=True)).to_be_visible()
-    assert ada.news("get_project_info") == ["the user renamed you: you are lovelace now"]
+    assert ada.news("get_project_info") == [f"{PERSON} renamed you: you are lovelace now"]
     ada.call("add_to_task", id=id_, content="x")
     assert grace.call("get_task", id=id_)["history"][-1]["who"] == "lovelace"
     undo(page, f"renamed {ada.name}")
@@ -392,3 +403,43 @@ def test_the_claim_of_an_agent_that_has_left_is_shown_as_lapsed_at_once_and_the_
     expect(page.get_by_label("Worked on by")).to_contain_text(f"{leaving.name} (gone; the claim has lapsed)")
     page.get_by_role("button", name="Close", exact=True).click()
     page.get_by_label("Filter tasks by text").fill("")
+
+
+def test_people_are_told_apart_by_name_and_mentioned_and_given_tasks(
+    page: Page, board: Board, browser: Browser, ada: Agent
+) -> None:
+    id_ = ada.task("Who does what", stage="Prepare")
+    expect(page.get_by_role("button", name=f"You are {PERSON}")).to_have_text("OO")
+    bob = board.page(browser, name="Bob")
+    expect(bob.get_by_role("button", name="You are Bob")).to_be_visible()
+    dialog = open_task(bob, "Who does what")
+    dialog.get_by_label("Your comment").fill(f"@{PERSON} is this yours? @{ada.name} wait")
+    dialog.get_by_role("button", name="Comment", exact=True).click()
+    expect(dialog.locator(".comment")).to_contain_text("Bob(you)")
+    dialog.get_by_label("Worked on by").select_option(label=PERSON)
+    assert f"Bob mentions you on {id_}" in " ".join(ada.news("get_task", id=id_))
+    expect(card(page, "Who does what")).to_contain_text(f"worked on by {PERSON}")
+    expect(card(page, "Who does what").locator(".avatar")).to_have_text("OO")
+    mine = open_task(page, "Who does what")
+    expect(mine.locator(".comment")).to_contain_text("Bob")
+    expect(mine.locator(".comment")).not_to_contain_text("(you)")
+    page.keyboard.press("Escape")
+    workspace = page.get_by_role("complementary", name="Agent Workspace")
+    expect(workspace.get_by_role("heading", name="For you", exact=True)).to_be_visible()
+    expect(workspace).to_contain_text(f"Bob gave you {id_}")
+    expect(workspace).to_contain_text(f"Bob mentions you on {id_}")
+    expect(workspace.locator(".person")).to_contain_text(["Bob", PERSON])
+    picture(page, "people")
+    picture(bob, "people-bob")
+
+
+def test_the_first_visit_says_under_which_name_the_page_acts_and_offers_another(board: Board, browser: Browser) -> None:
+    page = board.page(browser, is_first_visit=True)
+    expect(page.get_by_text(f"You are {PERSON} on this board")).to_be_visible()
+    page.get_by_role("button", name="Change", exact=True).click()
+    page.get_by_label("Your name on this board").fill("Wimpy")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="You are Wimpy")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="You are Wimpy")).to_be_visible()
+    expect(page.get_by_text("on this board: others see")).to_have_count(0)

@@ -116,7 +116,7 @@ def test_two_who_change_the_same_text_see_both_and_the_person_chooses(page: Page
         expect(page.get_by_text(f"{ada.name} changed this task while you were writing.")).to_be_visible()
         page.get_by_role("button", name="Save").click()
         box = page.get_by_role("region", name="Two versions")
-        expect(box).to_contain_text(f"{ada.name} changed the same while you were writing")
+        expect(box).to_contain_text(f"{ada.name} changed the same text while you were writing")
         expect(box.get_by_role("region", name="Yours")).to_have_text(mine)
         expect(box.get_by_role("region", name="On the board")).to_have_text(theirs)
         picture(page, "conflict")

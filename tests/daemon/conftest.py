@@ -14,7 +14,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     made = Desk(tmp_path)
     yield made
     left = [psutil.Process(about["pid"]) for about in made.status()]
-    assert made.run("daemon", "stop").returncode == 0
+    assert made.run("daemon", "stop", "--all").returncode == 0
     _, alive = psutil.wait_procs(left, BOUND)
     assert not alive
     assert not list(made.home.glob("*.sock"))

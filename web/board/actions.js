@@ -168,9 +168,9 @@ export class Actions {
     await done;
   }
 
-  /** Give a task to an agent, or to nobody. */
+  /** Give a task to a person or an agent, or to nobody. */
   async assign(id, agent) {
-    const before = this.#state.agents.find(({ name }) => name === this.#state.tasks.get(id).claimed_by)?.id ?? null;
+    const before = [...this.#state.people, ...this.#state.agents].find(({ name }) => name === this.#state.tasks.get(id).claimed_by)?.id ?? null;
     const send = (to) => this.#change(id, () => (to ? api.assignTask(id, to) : api.releaseTask(id)));
     const { title } = this.#state.tasks.get(id);
     const done = send(agent);

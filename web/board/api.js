@@ -65,6 +65,7 @@ export const api = {
   commits: (id) => ask("GET", `/api/tasks/${part(id)}/commits`),
   diff: (hash) => ask("GET", `/api/commits/${part(hash)}`),
   code: (anchor) => ask("GET", `/api/code?anchor=${part(anchor)}`),
+  become: (name) => ask("POST", "/api/me", { name }),
   releaseTask: (id) => ask("POST", `/api/tasks/${part(id)}/release`),
   assignTask: (id, agent) => ask("POST", `/api/tasks/${part(id)}/assign`, { agent }),
   renameAgent: (id, name) => ask("PATCH", `/api/agents/${part(id)}`, { name }),

@@ -83,7 +83,7 @@ export class BoardView {
       isFiltered: () => this.#filter.isOn,
       isEmptyBoard: () => this.#state.tasks.size === 0,
       card: (task) => this.#card(task),
-      update: (card, task) => updateCard(card, task, { asks: this.#state.waiting(task.id), isSelected: this.#on.isSelected(task.id) }),
+      update: (card, task) => updateCard(card, task, { asks: this.#state.waiting(task.id), isSelected: this.#on.isSelected(task.id), isPerson: this.#state.people.some(({ name }) => name === task.claimed_by) }),
       gone: (id) => !this.#cards.get(id)?.isConnected && this.#cards.delete(id),
       clearFilter: () => this.#filter.clear(),
     });

@@ -2,6 +2,7 @@
 
 import { element, setText } from "./dom.js";
 import { icon } from "./icons.js";
+import { avatar } from "./person.js";
 import { hueOf } from "./tag_colors.js";
 
 /** An empty card; `updateCard` fills it. `on` has the actions open(id), filterTag(tag), select(id). */
@@ -31,11 +32,11 @@ export function makeCard(id, on) {
 
 const drawn = new WeakMap(); // card → what it shows
 
-/** Make a card show a task: `asks` is the number of its waiting questions. Unchanged parts are not touched. */
-export function updateCard(card, task, { asks, isSelected }) {
+/** Make a card show a task: `asks` is the number of its waiting questions, `isPerson` whether a person works on it. Unchanged parts are not touched. */
+export function updateCard(card, task, { asks, isSelected, isPerson = false }) {
   const before = drawn.get(card);
-  if (before?.task === task && before.asks === asks && before.isSelected === isSelected) return;
-  drawn.set(card, { task, asks, isSelected });
+  if (before?.task === task && before.asks === asks && before.isSelected === isSelected && before.isPerson === isPerson) return;
+  drawn.set(card, { task, asks, isSelected, isPerson });
   setText(card.querySelector(".card__title"), task.title);
   const done = task.status === "completed";
   card.classList.toggle("card--done", done);
@@ -47,10 +48,10 @@ export function updateCard(card, task, { asks, isSelected }) {
   const tags = card.querySelector(".tags");
   tags.hidden = !task.tags.length;
   tags.replaceChildren(...task.tags.map((tag) => element("li", {}, tagButton(tag))));
-  card.querySelector(".card__facts").replaceChildren(...factsOf(task, asks));
+  card.querySelector(".card__facts").replaceChildren(...factsOf(task, asks, isPerson));
 }
 
-function factsOf(task, asks) {
+function factsOf(task, asks, isPerson) {
   const done = task.status === "completed";
   const blockers = done ? [] : task.blocked_by ?? [];
   return [
@@ -60,7 +61,7 @@ function factsOf(task, asks) {
     done ? element("span", { class: "fact fact--done" }, icon("check"), "Completed") : null,
     blockers.length ? element("span", { class: "fact fact--blocked", title: waitOf(task, blockers) }, icon("blocked"),
       `Blocked by ${blockers.length.toLocaleString("en")}`, task.waits > blockers.length ? ` · ${task.waits.toLocaleString("en")} in all` : null) : null,
-    task.claimed_by ? holder(task.claimed_by) : task.claim_lapsed ? lapsed(task.claim_lapsed) : null,
+    task.claimed_by ? holder(task.claimed_by, isPerson) : task.claim_lapsed ? lapsed(task.claim_lapsed) : null,
     task.boxes ? element("span", { class: "fact", title: `${task.ticked} of ${task.boxes} checkboxes are ticked` }, icon("check"), `${task.ticked}/${task.boxes}`) : null,
     task.comment_count ? element("span", { class: "fact", title: countOf(task.comment_count, "comment") }, icon("comment"), String(task.comment_count),
       element("span", { class: "unseen" }, task.comment_count === 1 ? " comment" : " comments")) : null,
@@ -81,8 +82,8 @@ function tagButton(tag) {
   }, tag);
 }
 
-function holder(name) {
-  return element("span", { class: "fact fact--holder", dir: "auto", title: `${name} works on it` }, icon("agent"),
+function holder(name, isPerson) {
+  return element("span", { class: "fact fact--holder", dir: "auto", title: `${name} works on it` }, isPerson ? avatar(name) : icon("agent"),
     element("span", { class: "unseen" }, "worked on by "), element("span", { class: "cut" }, name));
 }
 

@@ -2,7 +2,7 @@
 
 import { Actions } from "./actions.js";
 import { Activity } from "./activity.js";
-import { onSignedOut } from "./api.js";
+import { api, onSignedOut } from "./api.js";
 import { Attention } from "./attention.js";
 import { BoardView } from "./board.js";
 import { showConnection } from "./connection.js";
@@ -46,7 +46,7 @@ new Sidebar(byId("sidebar"), { state, fail: (error) => actions.fail(error) });
 const attention = new Attention(state, (question) => workspace.show(question.id));
 const toolbar = new Toolbar(byId("toolbar"), {
   state, filter,
-  on: { create: createTask, toggleSidebar: () => toggleSidebar(), toggleWorkspace: () => workspace.toggle() },
+  on: { create: createTask, toggleSidebar: () => toggleSidebar(), toggleWorkspace: () => workspace.toggle(), become },
 });
 const workspace = new Workspace(byId("workspace"), {
   state, attention,
@@ -89,11 +89,12 @@ attention.addEventListener("change", () => {
 state.addEventListener("tasks", () => filter.renew());
 async function begin() {
   keepTimes();
-  workspace.begin();
   const isWide = window.matchMedia("(min-width: 1600px)").matches;
   toggleSidebar(HAS_ROOM.matches && kept("sidebar", isWide ? "open" : "closed") === "open", false);
   await sync.begin();
+  workspace.begin();
   events.start();
+  if (!kept("introduced", false)) notices.introduce(state.me.name, () => toolbar.me.click(), () => keep("introduced", true));
   openFromAddress();
   window.addEventListener("hashchange", openFromAddress);
 }
@@ -159,6 +160,19 @@ function openFromAddress() {
 
 function createTask(stage) {
   openNewTask({ state, actions, stage, created: (task) => board.focus(task.id), returnTo: () => board.host.focus() });
+}
+
+/** Be somebody else from now on; returns why not. */
+async function become(name) {
+  try {
+    await api.become(name);
+  } catch (error) {
+    return error.message;
+  }
+  keep("introduced", true);
+  notices.introduce(null);
+  state.replaceWorkspace(await api.workspace());
+  return null;
 }
 
 function editStage(stage) {

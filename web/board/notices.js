@@ -1,6 +1,7 @@
 // Notices above the board: signed out, changes during a lost connection, waiting questions.
 
 import { element } from "./dom.js";
+import { avatar } from "./person.js";
 import { icon } from "./icons.js";
 import { time } from "./time.js";
 
@@ -9,6 +10,7 @@ const MOST = 100; // changes that are listed
 export class Notices {
   #host;
   #signedOut = null;
+  #introduction = null;
   #missed = null;
   #offer = null;
   #waiting = null;
@@ -42,6 +44,21 @@ export class Notices {
       changes ? element("details", {}, element("summary", {}, text), element("ol", { role: "list", class: "missed" }, ...shown)) : element("p", {}, text), dismiss);
     dismiss.addEventListener("click", () => this.#missed.remove());
     this.#host.append(this.#missed);
+  }
+
+  /** Say, on the first visit, under which name this page acts; `change()` asks for another, `accept()` keeps it. */
+  introduce(name, change, accept) {
+    this.#introduction?.remove();
+    this.#introduction = null;
+    if (name === null) return;
+    const done = () => {
+      accept();
+      this.introduce(null);
+    };
+    this.#introduction = element("div", { class: "notice notice--who", role: "status" }, avatar(name),
+      element("p", {}, "You are ", element("strong", { dir: "auto" }, name), " on this board: others see what you do under this name."),
+      element("button", { type: "button", on: { click: change } }, "Change"), element("button", { type: "button", class: "primary", on: { click: done } }, "That’s me"));
+    this.#host.append(this.#introduction);
   }
 
   /** Offer, once, desktop notifications and sound for questions; `choose(is wanted)`. */

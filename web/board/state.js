@@ -1,6 +1,10 @@
 // The page's copy of the board. Events report changes: `board` (everything), `tasks` (the ids),
 // `workspace` (agents, questions, notifications, texts).
 
+import { keep, kept } from "./kept.js";
+
+const SEEN = "seen-mentions"; // root of the board → the newest message to me that was shown
+
 const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "claim_lapsed", "position", "revision", "updated_at", "priority",
   "boxes", "ticked", "branch", "blocked_by", "waits", "blocks", "comment_count"];
 
@@ -16,6 +20,9 @@ export class State extends EventTarget {
   archived = 0; // number of archived tasks
   stages = [];
   tasks = new Map(); // by id
+  me = { id: null, name: "you" }; // who is at this page
+  people = []; // everybody, by name: {id, name}
+  mentions = []; // what was said to me, the newest first
   agents = [];
   questions = []; // without an answer
   answered = [];
@@ -93,6 +100,18 @@ export class State extends EventTarget {
     return this.#waiting.get(taskId) ?? 0;
   }
 
+  /** The number of messages to me that this browser has not shown. */
+  get unread() {
+    return this.mentions.filter((one) => one.id > (kept(SEEN, {})[this.root] ?? 0)).length;
+  }
+
+  /** All messages to me have been shown. */
+  markRead() {
+    if (!this.unread) return;
+    keep(SEEN, { ...kept(SEEN, {}), [this.root]: this.mentions[0].id });
+    this.#tell("workspace");
+  }
+
   /** The name of the project: its folder. */
   get name() {
     return this.root.split(/[\\/]/).filter(Boolean).at(-1) ?? "Board";
@@ -104,7 +123,7 @@ export class State extends EventTarget {
   }
 
   #takeWorkspace(workspace) {
-    for (const name of ["agents", "questions", "answered", "notifications", "standards", "snippets"]) {
+    for (const name of ["me", "people", "mentions", "agents", "questions", "answered", "notifications", "standards", "snippets"]) {
       this[name] = workspace[name];
     }
     this.#waiting = new Map();

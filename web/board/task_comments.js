@@ -3,19 +3,20 @@
 import { element } from "./dom.js";
 import { icon } from "./icons.js";
 import { markdown } from "./markdown.js";
+import { authorOf } from "./person.js";
 import { time } from "./time.js";
 
 /** The comments of a task, the oldest first. */
-export function commentsOf(comments) {
+export function commentsOf(comments, me) {
   const list = element("ol", { class: "comments", role: "list" }, ...comments.map((one) => element("li", { class: `comment${one.agent ? "" : " comment--person"}` },
-    element("p", { class: "byline" }, one.agent ? icon("agent") : null, element("strong", { dir: "auto" }, one.who), time(one.at)),
+    element("p", { class: "byline" }, one.agent ? icon("agent") : null, ...authorOf(one.who, { isAgent: Boolean(one.agent), me }), time(one.at)),
     element("div", { class: "prose" }, markdown(one.text)))));
   return element("section", {}, element("h3", {}, comments.length ? `Comments (${comments.length.toLocaleString("en")})` : "Comments"), list);
 }
 
 /** A field for another comment; `say(text)` → whether it was stored. */
 export function commentField(say) {
-  const field = element("textarea", { rows: "2", "aria-label": "Your comment", placeholder: "Comment, for agents and people", dir: "auto" });
+  const field = element("textarea", { rows: "2", "aria-label": "Your comment", placeholder: "Comment, for agents and people; @name tells one of them", dir: "auto" });
   const send = element("button", { type: "button", on: { click: async () => {
     const text = field.value.trim();
     if (!text) return field.focus();

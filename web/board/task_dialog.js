@@ -132,15 +132,15 @@ export class TaskDialog {
     const waiting = task.questions.filter((one) => !one.answered_at);
     reconcile(this.#slot("questions"), waiting, (one) => one.id, (one) => this.#question(one));
     this.#section("description", [task.description], () => describe(task.description, (number, isTicked) => this.#tick(number, isTicked)));
-    this.#section("comments", task.comments, () => [commentsOf(task.comments)]);
+    this.#section("comments", [task.comments, state.me], () => [commentsOf(task.comments, state.me)]);
     this.#section("comment", ["always"], () => [commentField((text) => this.#with.actions.comment(task.id, text))]);
     this.#section("actions", ["always"], () => this.#buttons());
-    const properties = [task.stage, task.status, task.tags, task.claimed_by, task.claim_lapsed, task.priority, task.branch, task.updated_at, state.stages, state.agents];
+    const properties = [task.stage, task.status, task.tags, task.claimed_by, task.claim_lapsed, task.priority, task.branch, task.updated_at, state.stages, state.agents, state.people];
     this.#section("properties", properties, () => [propertiesOf(task, this.#with)]);
     const linked = [...task.depends_on, ...task.needed_by].map((id) => [id, state.tasks.get(id)]);
     this.#section("links", [task.depends_on, task.needed_by, linked], () => linksOf(task, this.#with));
     this.#section("anchors", task.anchors, () => anchorsOf(task, this.#with));
-    this.#section("history", task.history, () => historyOf(task.history, (revision) => this.#with.actions.goBack(task.id, revision)));
+    this.#section("history", task.history, () => historyOf(task.history, (revision) => this.#with.actions.goBack(task.id, revision), state.people));
   }
 
   /** Render a section if its data has changed; focus and typed text stay. */
@@ -243,7 +243,7 @@ export class TaskDialog {
     const mine = { ...pick(now), ...change };
     const side = (name, text) => element("div", { class: "conflict__side" }, element("h4", {}, name), element("pre", { dir: "auto", tabindex: "0", role: "region", "aria-label": name }, text || "(empty)"));
     const button = (text, run, kind = "") => element("button", { type: "button", class: kind, on: { click: run } }, text);
-    const heading = element("h3", { tabindex: "-1" }, `${last?.who ?? "Somebody"} changed the same while you were writing`);
+    const heading = element("h3", { tabindex: "-1" }, `${last?.who ?? "Somebody"} changed the same text while you were writing`);
     const box = element("section", { class: "conflict", "aria-label": "Two versions" }, heading,
       element("p", { class: "hint" }, "Nothing was saved yet. Which version do you want to keep?"),
       ...both.map((name) => element("div", { class: "conflict__field" }, element("p", { class: "conflict__name" }, WRITTEN[name]),

@@ -27,19 +27,23 @@ export function propertiesOf(task, { state, actions }) {
       done ? button("archive", "Archive", () => actions.archive(task.id)) : null),
     property(element("label", { for: "task-priority" }, "Priority"), priority),
     property("Tags", task.tags.length ? element("ul", { class: "tags", role: "list" }, ...task.tags.map((tag) => element("li", { class: "tag", dir: "auto", vars: { "--hue": hueOf(tag) } }, tag))) : none("None")),
-    property(done ? "Worked on by" : element("label", { for: "task-holder" }, "Worked on by"), done ? none("Nobody") : holderOf(task, state.agents, actions)),
+    property(done ? "Worked on by" : element("label", { for: "task-holder" }, "Worked on by"), done ? none("Nobody") : holderOf(task, state, actions)),
     task.branch ? property("Branch", icon("branch"), element("code", { dir: "ltr" }, task.branch)) : null,
     property("Changed", time(task.updated_at)),
     property("Created", time(task.created_at)));
 }
 
-/** A menu of connected agents for a task; its present agent may be disconnected. */
-function holderOf(task, agents, actions) {
+/** A menu of people and connected agents for a task; its present agent may be disconnected. */
+function holderOf(task, { agents, people }, actions) {
   const gone = task.claim_lapsed;
   return element("select", { id: "task-holder", data: { focus: "holder" }, on: { change: (event) => actions.assign(task.id, event.target.value || null) } },
     element("option", { value: "" }, "Nobody"),
     gone ? element("option", { value: "gone", disabled: true, selected: true }, `${gone} (gone; the claim has lapsed)`) : null,
-    ...agents.map(({ id, name }) => element("option", { value: id, selected: name === task.claimed_by }, name)));
+    groupOf("People", people, task), groupOf("Agents", agents, task));
+}
+
+function groupOf(label, all, task) {
+  return all.length ? element("optgroup", { label }, ...all.map(({ id, name }) => element("option", { value: id, selected: name === task.claimed_by }, name))) : null;
 }
 
 function property(name, ...values) {

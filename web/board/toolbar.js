@@ -3,7 +3,9 @@
 import { debounced, element, keepingFocus, reconcile, setText } from "./dom.js";
 import { NOBODY } from "./filter.js";
 import { icon } from "./icons.js";
+import { askForLine } from "./modal.js";
 import { makeConnection } from "./connection.js";
+import { avatar } from "./person.js";
 
 export class Toolbar {
   #state;
@@ -18,7 +20,7 @@ export class Toolbar {
   #waitingText = element("span", { class: "unseen" });
   #offer = debounced(() => this.#drawOffers(), 200);
 
-  /** `on` has create(), toggleSidebar() and toggleWorkspace(). */
+  /** `on` has create(), toggleSidebar(), toggleWorkspace() and become(name). */
   constructor(host, { state, filter, on }) {
     this.#state = state;
     this.#filter = filter;
@@ -26,6 +28,7 @@ export class Toolbar {
     this.panel = element("button", { type: "button", class: "toolbar__panel", "aria-expanded": "false", "aria-controls": "workspace", on: { click: () => on.toggleWorkspace() } },
       icon("panel"), element("span", { class: "wide", "aria-hidden": "true" }, "Workspace"), this.#waiting, this.#waitingText);
     const actor = element("span", { class: "actor", hidden: true, dir: "auto" });
+    this.me = element("button", { type: "button", class: "plain toolbar__me", on: { click: () => this.#become(on.become) } });
     host.replaceChildren(
       this.menu,
       element("div", { class: "project", data: { mark: "project" } },
@@ -33,7 +36,7 @@ export class Toolbar {
       makeConnection(),
       element("search", { class: "filter" },
         element("div", { class: "search" }, icon("search"), this.#text), this.#tag, this.#agent, this.#chips, this.#clear),
-      this.panel,
+      this.panel, this.me,
       element("button", { type: "button", class: "primary toolbar__new", "aria-label": "New task", on: { click: () => on.create() } }, icon("add"), element("span", { class: "wide" }, "New task")));
     this.#text.addEventListener("input", () => filter.set({ text: this.#text.value }));
     this.#text.addEventListener("keydown", (event) => event.key === "Escape" && !this.#text.value && this.#text.blur());
@@ -45,6 +48,7 @@ export class Toolbar {
     });
     for (const type of ["board", "tasks"]) state.addEventListener(type, this.#offer);
     state.addEventListener("workspace", () => this.#drawWaiting());
+    state.addEventListener("workspace", () => this.#drawMe());
     state.addEventListener("board", () => this.#drawProject());
     state.addEventListener("workspace", this.#offer);
     filter.addEventListener("change", () => this.draw());
@@ -87,8 +91,22 @@ export class Toolbar {
     this.#name.title = root;
   }
 
+  #drawMe() {
+    const { name } = this.#state.me;
+    if (this.me.dataset.name === name) return;
+    this.me.dataset.name = name;
+    this.me.setAttribute("aria-label", `You are ${name}`);
+    this.me.title = `You are ${name}`;
+    this.me.replaceChildren(avatar(name));
+  }
+
+  /** Ask for another name; `become(name)` → why not. */
+  #become(become) {
+    askForLine({ heading: "Who are you?", label: "Your name on this board", value: this.#state.me.name, yes: "Save", save: become });
+  }
+
   #drawWaiting() {
-    const count = this.#state.questions.length;
+    const count = this.#state.questions.length + this.#state.unread;
     setText(this.#waiting, count ? String(count) : "");
     setText(this.#waitingText, `Agent Workspace${count ? `, ${count} waiting for you` : ""}`);
   }

@@ -6,7 +6,10 @@ import { icon } from "./icons.js";
 import { keep, kept } from "./kept.js";
 import { askForLine } from "./modal.js";
 import { makeAnswered, makeQuestion, taskLink, updateQuestion } from "./question.js";
+import { avatar } from "./person.js";
 import { time } from "./time.js";
+
+const MOST_MENTIONS = 20; // shown
 
 const CLEARED = "cleared-timelines"; // root of the board → the newest entry that the person has cleared
 const LEVELS = { info: "Information", success: "Success", warning: "Warning" };
@@ -16,8 +19,12 @@ export class Workspace {
   #state;
   #host;
   #on;
+  #isBegun = false;
   #known = null; // ids of questions already shown
   #questions = element("div", { class: "stack" });
+  #people = element("ul", { class: "people", role: "list" });
+  #mentions = element("ol", { class: "timeline", role: "list" });
+  #forMe = element("section", { hidden: true }, element("h3", {}, "For you"), this.#mentions);
   #agents = element("ul", { class: "agents", role: "list" });
   #timeline = element("ol", { class: "timeline", role: "list" });
   #answered = element("div", { class: "stack" });
@@ -44,6 +51,7 @@ export class Workspace {
       element("header", { class: "workspace__head" }, this.heading, closeButton),
       element("div", { class: "workspace__body" },
         element("section", { class: "asks" }, element("h3", {}, "Questions for you ", this.#count), this.#noQuestions, this.#questions, this.#folded),
+        this.#forMe, section("People", this.#people),
         section("Agents", this.#noAgents, this.#agents),
         element("section", {}, element("h3", {}, "Timeline ", this.#clear), this.#noNotifications, this.#timeline),
         section("When an agent asks", ...makeSwitches(attention))));
@@ -59,17 +67,29 @@ export class Workspace {
     return !this.#host.hidden;
   }
 
-  /** Restore whether it was open; by default, open it in a wide window. */
+  /** Restore whether it was open; by default, open it in a wide window if there is something in it. */
   begin() {
-    const left = kept("workspace");
-    this.#host.hidden = !(WIDE.matches && left !== "closed");
+    this.#isBegun = true;
+    this.#open();
     this.#on.toggled(this.isOpen, false);
+  }
+
+  /** Open it in a wide window as soon as there is something in it, unless the person has closed it. */
+  #open() {
+    if (!this.#isBegun || this.isOpen || !WIDE.matches) return;
+    const { questions, mentions, notifications, agents } = this.#state;
+    const isEmpty = !(questions.length || mentions.length || notifications.length || agents.length);
+    const left = kept("workspace");
+    if (left === "closed" || (isEmpty && left !== "open")) return;
+    this.#host.hidden = false;
+    this.#on.toggled(true, false);
   }
 
   toggle(open = !this.isOpen) {
     this.#host.hidden = !open;
     if (WIDE.matches) keep("workspace", open ? "open" : "closed");
     if (open) this.heading.focus();
+    if (open) this.#state.markRead();
     this.#on.toggled(open, true);
   }
 
@@ -83,10 +103,19 @@ export class Workspace {
   }
 
   draw() {
+    this.#open();
     const { questions, answered, agents, root } = this.#state;
     const notifications = this.#state.notifications.filter((one) => one.id > (kept(CLEARED, {})[root] ?? 0));
     keepingFocus(() => {
       reconcile(this.#questions, questions, (one) => one.id, (one) => makeQuestion(one, this.#on), (node, one) => updateQuestion(node, one, this.#on));
+      const { people, mentions, me } = this.#state;
+      reconcile(this.#people, people, (one) => one.id, ({ id }) => element("li", { class: "person", data: { id } }), (node, one) => {
+        const key = `${one.name}${one.id === me.id}`;
+        if (node.dataset.shown !== key) node.replaceChildren(avatar(one.name), element("span", { class: "cut", dir: "auto" }, one.name), one.id === me.id ? element("span", { class: "hint" }, "you") : "");
+        node.dataset.shown = key;
+      });
+      reconcile(this.#mentions, mentions.slice(0, MOST_MENTIONS), (one) => String(one.id), (one) => this.#makeNotification({ ...one, message: one.text, level: "info" }));
+      this.#forMe.hidden = mentions.length === 0;
       reconcile(this.#agents, agents, (one) => one.id, ({ id }) => makeAgent({ id }, () => this.#rename(id)), updateAgent);
       reconcile(this.#timeline, notifications, (one) => String(one.id), (one) => this.#makeNotification(one));
       reconcile(this.#answered, answered, (one) => one.id, (one) => makeAnswered(one, this.#on));

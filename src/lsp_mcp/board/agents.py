@@ -15,7 +15,7 @@ from lsp_mcp.board import fields, history
 from lsp_mcp.board.ids import new_id, slug_of
 from lsp_mcp.board.processes import has_ended
 from lsp_mcp.board.store import Actor, Transaction
-from lsp_mcp.board.tables import agents, questions, tasks
+from lsp_mcp.board.tables import agents, people, questions, tasks
 from lsp_mcp.errors import CallerError
 
 SILENT = 90.0  # seconds of silence after which a process counts as ended
@@ -105,7 +105,9 @@ def rename(at: Transaction, agent: str, name: str) -> str:
         raise CallerError(f"another agent is called {wanted}.")
     at.connection.execute(sa.update(agents).where(agents.c.id == agent).values(name=wanted))
     at.change("renamed", "agent", agent, wanted)
-    at.change("told", "agent", agent, f"the user renamed you: you are {wanted} now")
+    at.change(
+        "told", "agent", agent, f"{at.actor.name if at.actor.person else 'the user'} renamed you: you are {wanted} now"
+    )
     return wanted
 
 
@@ -205,6 +207,7 @@ def connected(at: Transaction) -> list[dict[str, Any]]:
 
 def _free_name(at: Transaction, wanted: str, own: str | None) -> str:
     taken = {row.name.lower() for row in at.connection.execute(sa.select(agents.c.name, agents.c.id)) if row.id != own}
+    taken |= {name.lower() for name in at.connection.execute(sa.select(people.c.name)).scalars()}
     number = 1
     while (found := wanted if number == 1 else f"{wanted}-{number}").lower() in taken:
         number += 1

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -24,6 +25,9 @@ from lsp_mcp.errors import LspMcpError
 log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
+
+acting: ContextVar[Actor] = ContextVar("acting", default=PERSON)
+"""Whose request is being answered: the author of writes that name none."""
 
 _MOST_AT_ONCE = 500  # events that a listener may lag behind
 _MOST_REFS = 100  # in one activity
@@ -119,9 +123,12 @@ class Board:
         """See `Store.read`."""
         return await self._run(self.store.read, work, actor)
 
-    async def write(self, work: Work[Result], actor: Actor = PERSON) -> Result:
-        """See `Store.write`. Once begun, it completes even if the caller is cancelled."""
-        writing = asyncio.ensure_future(self._run(self.store.write, work, actor))
+    async def write(self, work: Work[Result], actor: Actor | None = None) -> Result:
+        """See `Store.write`; by default the actor is the one whose request this is.
+
+        Once begun, it completes even if the caller is cancelled.
+        """
+        writing = asyncio.ensure_future(self._run(self.store.write, work, actor or acting.get()))
         self._writes.add(writing)
         writing.add_done_callback(self._writes.discard)
         result = await asyncio.shield(writing)

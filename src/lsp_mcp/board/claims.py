@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.engine import RowMapping
 
-from lsp_mcp.board import agents, dependencies, fields, history, views
+from lsp_mcp.board import agents, dependencies, fields, history, people, views
 from lsp_mcp.board.store import Actor, Transaction
 from lsp_mcp.board.views import Task
 from lsp_mcp.errors import CallerError, ConflictError
@@ -43,17 +43,18 @@ def claim(at: Transaction, actor: Actor, typed: str | None, branch: str | None =
     return views.after(row, stored, holder=actor.name)
 
 
-def assign(at: Transaction, typed: str, agent: str) -> Task:
-    """Assign a task to the agent of that id, which is notified; so is its previous holder.
+def assign(at: Transaction, typed: str, to: str) -> Task:
+    """Assign a task to the agent or person of that id, who is notified; so is its previous holder.
 
     Raises:
         CallerError: there is no such task or connected agent, or the task is completed.
     """
     row = views.row(at, typed)
-    new = agents.row(at, agent)
+    person = people.find(at, to)
+    new = person or agents.row(at, to)
     if row["status"] == "completed":
         raise CallerError(f"{row['id']} is completed; reopen it first.")
-    if not new["connected"]:
+    if person is None and not new["connected"]:
         raise CallerError(f"{new['name']} is not connected; give {row['id']} to an agent that is.")
     if row["claimed_by"] == new["id"]:
         return views.one(at, row["id"])
@@ -61,7 +62,7 @@ def assign(at: Transaction, typed: str, agent: str) -> Task:
     history.advance(at, row, {"claimed_by": new["id"], "claimed_at": at.now}, message, {})
     at.change("claimed", "task", row["id"], row["title"])
     tell_holder(at, row, f"{who(at)} gave {row['id']} ({row['title']}) to {new['name']}: stop working on it")
-    at.change("told", "agent", new["id"], f"{who(at)} gave you {row['id']} ({row['title']}): work on it")
+    _tell(at, new["id"], f"{who(at)} gave you {row['id']} ({row['title']}): work on it", row["id"])
     return views.one(at, row["id"])
 
 
@@ -104,9 +105,17 @@ def protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
 def tell_holder(at: Transaction, row: RowMapping, text: str) -> None:
     """Notify the agent that holds a task, unless it is the actor: at once or with its next answer."""
     if row["claimed_by"] not in (None, at.actor.id) and row["holder_connected"]:
-        at.change("told", "agent", row["claimed_by"], text)
+        _tell(at, row["claimed_by"], text, row["id"])
 
 
 def who(at: Transaction) -> str:
-    """The actor's name in notices: for agents, a person is not "you"."""
-    return at.actor.name if at.actor.id else "the user"
+    """The actor's name in notices; a person who has not said who they are is "the user"."""
+    return at.actor.name if at.actor.id or at.actor.person else "the user"
+
+
+def _tell(at: Transaction, id_: str, text: str, task: str) -> None:
+    """Notify an agent or a person."""
+    if people.find(at, id_) is None:
+        at.change("told", "agent", id_, text)
+    else:
+        people.tell(at, id_, text, task)

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from lsp_mcp.board.store import Transaction
-from lsp_mcp.board.tables import agents, dependencies, tasks
+from lsp_mcp.board.tables import agents, dependencies, people, tasks
 from lsp_mcp.errors import CallerError
 
 
@@ -42,7 +42,9 @@ def is_ready() -> Any:
     """The condition for a pending task that is unclaimed and not blocked."""
     holder = agents.alias()
     held = sa.select(sa.literal(1)).where(holder.c.id == tasks.c.claimed_by, holder.c.connected)
-    return sa.and_(tasks.c.status == "pending", ~is_waiting(), ~held.exists())
+    person = people.alias()
+    owned = sa.select(sa.literal(1)).where(person.c.id == tasks.c.claimed_by)  # a person's claim does not lapse
+    return sa.and_(tasks.c.status == "pending", ~is_waiting(), ~held.exists(), ~owned.exists())
 
 
 def waiting(at: Transaction) -> dict[str, Waiting]:

@@ -48,7 +48,7 @@ tasks = Table(
     Column("updated_at", String(32), nullable=False),
     Column("completed_at", String(32)),
     Column("archived_at", String(32)),
-    Column("claimed_by", String(40)),  # an agent's id
+    Column("claimed_by", String(40)),  # the id of an agent or a person
     Column("claimed_at", String(32)),
     Index("ix_tasks_stage_position", "stage", "position"),
     Index("ix_tasks_status", "status"),
@@ -154,6 +154,27 @@ agents = Table(
     Column("token", String(64)),  # the hash of the agentToken by which it returns
     Column("first_seen", String(32), nullable=False),
     Column("last_seen", String(32), nullable=False),
+)
+
+people = Table(
+    "people",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("name", String(80), nullable=False, unique=True),
+    Column("links", Integer, nullable=False, server_default="1"),  # the number of the links that are valid
+    Column("first_seen", String(32), nullable=False),
+)
+
+# What was said to a person: @name in a comment, a task given to them.
+mentions = Table(
+    "mentions",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("person", String(40), nullable=False, index=True),
+    Column("who", String(80), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("task", String(40)),
+    Column("at", String(32), nullable=False),
 )
 
 notifications = Table(

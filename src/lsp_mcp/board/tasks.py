@@ -14,6 +14,7 @@ from lsp_mcp.board import (
     fields,
     history,
     markdown,
+    people,
     positions,
     proving,
     stages,
@@ -179,7 +180,9 @@ def comment(at: Transaction, typed: str, text: str) -> Task:
     values = {"task": row["id"], "at": at.now, "who": at.actor.name, "agent": at.actor.id, "text": said}
     at.put(sa.insert(comments).values(**values))
     at.change("commented", "task", row["id"], said)
-    claims.tell_holder(at, row, f"{claims.who(at)} commented on {row['id']}: {said}")
+    if f"@{row['holder_name']}".casefold() not in said.casefold():
+        claims.tell_holder(at, row, f"{claims.who(at)} commented on {row['id']}: {said}")
+    people.mention(at, said, row["id"], f"{claims.who(at)} mentions you on {row['id']} ({row['title']}): {said}")
     return views.one(at, row["id"])
 
 

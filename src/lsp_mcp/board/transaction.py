@@ -21,7 +21,8 @@ class Actor:
     """The author of a change: an agent, or a person (who has no id)."""
 
     name: str
-    id: str | None = None
+    id: str | None = None  # of an agent
+    person: str | None = None  # the id of a person who is known
 
 
 PERSON = Actor("you")

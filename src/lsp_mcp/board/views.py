@@ -12,7 +12,7 @@ from sqlalchemy.engine import RowMapping
 from lsp_mcp.board import dependencies, fields, history, stages
 from lsp_mcp.board.ids import read_id
 from lsp_mcp.board.store import Transaction
-from lsp_mcp.board.tables import agents, anchors, comments, questions, task_tags, tasks
+from lsp_mcp.board.tables import agents, anchors, comments, people, questions, task_tags, tasks
 from lsp_mcp.board.tables import stages as stage_table
 from lsp_mcp.board.workflow import Status
 from lsp_mcp.errors import CallerError
@@ -24,11 +24,13 @@ _NEAREST = 3
 _MOST_SKIPPED = 32  # ready tasks among which one is chosen, where many agents claim at once
 _PLAIN = ("id", "title", "status", "tags", "priority", "boxes", "ticked", "branch", "position", "revision",
           "updated_at", "completed_at", "archived_at")  # fmt: skip
+_HOLDER = sa.func.coalesce(people.c.name, agents.c.name)
+_IS_HELD = sa.or_(people.c.id.is_not(None), agents.c.connected)  # NULL: nobody has claimed it
 _LISTED = (
     *(tasks.c[name] for name in _PLAIN),
     stage_table.c.name.label("stage"),
-    sa.case((agents.c.connected, agents.c.name)).label("claimed_by"),
-    sa.case((~agents.c.connected, agents.c.name)).label("claim_lapsed"),
+    sa.case((_IS_HELD, _HOLDER)).label("claimed_by"),
+    sa.case((~_IS_HELD, _HOLDER)).label("claim_lapsed"),
     sa.select(sa.func.count())
     .where(questions.c.task == tasks.c.id, questions.c.answered_at.is_(None))
     .scalar_subquery()
@@ -38,14 +40,16 @@ _LISTED = (
 _ROW: tuple[Any, ...] = (
     tasks,
     stage_table.c.name.label("stage_name"),
-    agents.c.name.label("holder_name"),
-    agents.c.connected.label("holder_connected"),
+    _HOLDER.label("holder_name"),
+    _IS_HELD.label("holder_connected"),
     dependencies.is_waiting().label("is_waiting"),
     *_LISTED[-2:],
 )
-_FROM = tasks.join(stage_table, stage_table.c.id == tasks.c.stage).outerjoin(
-    agents, agents.c.id == tasks.c.claimed_by
-)  # fmt: skip
+_FROM = (
+    tasks.join(stage_table, stage_table.c.id == tasks.c.stage)
+    .outerjoin(agents, agents.c.id == tasks.c.claimed_by)
+    .outerjoin(people, people.c.id == tasks.c.claimed_by)
+)
 _ORDER = (stage_table.c.position, tasks.c.position, tasks.c.id)
 
 

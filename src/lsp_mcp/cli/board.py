@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import getpass
 import hmac
 import json
 import secrets
@@ -13,6 +14,7 @@ import urllib.error
 import urllib.request
 import webbrowser
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,9 @@ _NO_IPV6 = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL, errno.ENOPROTOOPT}
 _LOOK_TIMEOUT = 1.0  # seconds for another board to identify itself
 
 
-def run_board(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool, opens: bool) -> None:
+def run_board(
+    flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool, opens: bool, name: str | None
+) -> None:
     """Serve the page and agents until a signal arrives. Without a port, open a running board instead.
 
     Raises:
@@ -40,13 +44,14 @@ def run_board(flags: ServerFlags, given_token: str | None, *, port: int | None, 
     """
     flags = alone(flags)
     secret = token(given_token)
-    if port is None and (link := _link(flags, secret, DEV_PORTS if dev else PORTS)):
+    if port is None and (link := _link(flags, secret, DEV_PORTS if dev else PORTS, name)):
         click.echo(f"The board of this database runs already:\n\n  {link}\n\nFor a second process, pass --port.")
         _open(link, opens=opens)
         return
     running = flags.running()
     listening = _listen(port, DEV_PORTS if dev else PORTS)
-    asyncio.run(_serve(running, flags, listening, secret, opens=opens))
+    who = name or default_name(Path(flags.workspace_root).expanduser())
+    asyncio.run(_serve(running, flags, listening, secret, who, opens=opens))
 
 
 def run_stdio(flags: ServerFlags) -> None:
@@ -54,15 +59,15 @@ def run_stdio(flags: ServerFlags) -> None:
     serve(alone(flags))
 
 
-def new_link(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool) -> str:
-    """A link to the page of the running board of the workspace root.
+def new_link(flags: ServerFlags, given_token: str | None, *, port: int | None, dev: bool, name: str | None) -> str:
+    """A link to the page of the running board of the workspace root, for the person of that name.
 
     Raises:
         ConfigError: the database's URL cannot be used.
         UnavailableError: no board is running.
     """
     ports = [port] if port else DEV_PORTS if dev else PORTS
-    if link := _link(flags, token(given_token), ports):
+    if link := _link(flags, token(given_token), ports, name):
         return link
     root, database = _database(flags)
     where = f"port {port}" if port else f"ports {ports[0]} to {ports[-1]}; --port N looks on another"
@@ -81,7 +86,7 @@ def _database(flags: ServerFlags) -> tuple[Path, str]:
     return root, shown_url(store_url(root, flags.store))
 
 
-def _link(flags: ServerFlags, secret: str, ports: Iterable[int]) -> str | None:
+def _link(flags: ServerFlags, secret: str, ports: Iterable[int], name: str | None) -> str | None:
     """A link to the board of the database that runs on one of the ports.
 
     The token goes only to a board that has proven to know it: anyone may listen on these ports.
@@ -93,7 +98,7 @@ def _link(flags: ServerFlags, secret: str, ports: Iterable[int]) -> str | None:
         proof = str(_health(candidate, f"?challenge={nonce}").get("proof"))
         is_ours = hmac.compare_digest(proof.encode(), proof_of(secret, candidate, nonce).encode())
         if is_ours and _ask(candidate, "/health", headers).get("database") == database:
-            return str(_ask(candidate, "/link", headers, method="POST")["link"])
+            return str(_ask(candidate, "/link", headers, method="POST", body={"as": name})["link"])
     return None
 
 
@@ -108,6 +113,7 @@ async def _serve(
     flags: ServerFlags,
     listening: list[socket.socket],
     secret: str,
+    name: str,
     *,
     opens: bool,
 ) -> None:
@@ -126,7 +132,37 @@ async def _serve(
         click.echo("Ctrl-C ends it; nothing is lost.")
         _open(link, opens=opens)
 
-    await serve_board(Served(running, flags.settings(), flags.form, flags.response_format), listening, secret, ready)
+    await serve_board(
+        Served(running, flags.settings(), flags.form, flags.response_format), listening, secret, name, ready
+    )
+
+
+def default_name(root: Path) -> str:
+    """The name of who starts a board: git's `user.name` there, else that of the login."""
+    from lsp_mcp.wire.git import git_output
+
+    found = asyncio.run(git_output(root, "config", "--get", "user.name")) or ""
+    try:
+        return found.strip() or getpass.getuser()
+    except (KeyError, OSError):  # a container's user without a name
+        return "Somebody"
+
+
+def people_of(flags: ServerFlags, revoked: str | None) -> list[str]:
+    """The names of the people of the board; ends the links and pages of the one that is `revoked` first.
+
+    Raises:
+        CallerError: there is no such person.
+        ConfigError: the database cannot be used.
+    """
+    from lsp_mcp.board import people
+    from lsp_mcp.board.place import store_url
+    from lsp_mcp.board.store import Store
+
+    with closing(Store(store_url(Path(flags.workspace_root).expanduser().resolve(), flags.store))) as store:
+        if revoked is not None:
+            store.write(lambda at: people.revoke(at, revoked))
+        return [one["name"] for one in store.read(people.listed)]
 
 
 def alone(flags: ServerFlags) -> ServerFlags:
@@ -175,8 +211,11 @@ def _health(port: int, query: str = "") -> dict[str, Any]:
         return {}
 
 
-def _ask(port: int, path: str, headers: dict[str, str], method: str = "GET") -> dict[str, Any]:
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers=headers, method=method)
+def _ask(
+    port: int, path: str, headers: dict[str, str], method: str = "GET", body: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=data, headers=headers, method=method)
     try:
         with urllib.request.urlopen(request, timeout=_LOOK_TIMEOUT) as answer:  # noqa: S310 (this machine)
             found = json.load(answer)

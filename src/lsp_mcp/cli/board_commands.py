@@ -15,6 +15,9 @@ from lsp_mcp.cli.options import ServerFlags, server_flags
 @click.option("--dev", is_flag=True, help="Use ports 21710 to 21719 instead, next to another board.")
 @click.option("--mcp", "stdio", is_flag=True, help="Serve one agent on stdio instead.")
 @click.option("--link", is_flag=True, help="Print a new link to the running board instead.")
+@click.option(
+    "--as", "name", metavar="NAME", help="Who the link is for. Default: git's user.name, to be changed there."
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON, for scripts. Only with --link.")
 @click.option("--no-open", is_flag=True, help="Don't open the browser.")
 @server_flags()
@@ -26,6 +29,7 @@ def board(
     dev: bool,
     stdio: bool,
     link: bool,
+    name: str | None,
     as_json: bool,
     no_open: bool,
 ) -> None:
@@ -40,12 +44,12 @@ def board(
     from lsp_mcp.cli.board import new_link, run_board, run_stdio
 
     if link:
-        found = new_link(flags, context.obj, port=port, dev=dev)
+        found = new_link(flags, context.obj, port=port, dev=dev, name=name)
         click.echo(json.dumps({"link": found}) if as_json else found)
     elif stdio:
         run_stdio(flags)
     else:
-        run_board(flags, context.obj, port=port, dev=dev, opens=not no_open)
+        run_board(flags, context.obj, port=port, dev=dev, opens=not no_open, name=name)
 
 
 @board.command("export")
@@ -80,6 +84,21 @@ def board_import(context: click.Context, flags: ServerFlags, folder: str, force:
 
     flags.check()
     context.exit(import_board(flags, folder, force=force, as_json=as_json))
+
+
+@board.command("people")
+@click.option(
+    "--revoke", metavar="NAME", help="End this person's links and open pages, on every board of the database."
+)
+@json_flag
+@server_flags("--workspace-root", "--store")
+def board_people(flags: ServerFlags, revoke: str | None, as_json: bool) -> None:
+    """List the people of the board. `lsp-mcp board --link --as NAME` makes a link for one of them."""
+    from lsp_mcp.cli.board import people_of
+
+    flags.check()
+    names = people_of(flags, revoke)
+    click.echo(json.dumps({"people": names}, ensure_ascii=False) if as_json else "\n".join(names))
 
 
 @board.command("watch")

@@ -29,6 +29,10 @@ class DaemonStatus:
 def show(*, as_json: bool) -> None:
     """Print this user's daemons: root, version, start, clients, and language servers with their memory."""
     found = _request_all("status")
+    reasons = _reasons(found)
+    for one in found:
+        one.about.pop("parts", None)
+        one.about["differs"] = reasons.get(one.about["pid"], [])
     if as_json:
         click.echo(json.dumps([{**one.about, "log": str(one.log)} for one in found], indent=2))
         return
@@ -44,10 +48,32 @@ def roots() -> list[str]:
     return [one.about["root"] for one in _request_all("status")]
 
 
-def stop(root: str | None, *, as_json: bool) -> None:
-    """Stop the daemons, or the one for `root`; open sessions start another with their next call."""
-    wanted = str(Path(root).resolve()) if root else None
-    stopped = [one for one in _request_all("status") if wanted in (None, one.about["root"])]
+def differing() -> dict[str, list[str]]:
+    """By root that has several daemons: the names of what these differ in."""
+    found = _request_all("status")
+    reasons = _reasons(found)
+    return {one.about["root"]: reasons[one.about["pid"]] for one in found if one.about["pid"] in reasons}
+
+
+def _reasons(found: list[DaemonStatus]) -> dict[int, list[str]]:
+    """By process: the names of flags, variables and programs in which the daemons of its root differ."""
+    reasons = {}
+    for one in found:
+        same = [other.about.get("parts", {}) for other in found if other.about["root"] == one.about["root"]]
+        if len(same) > 1:
+            names = sorted({name for parts in same for name in parts})
+            reasons[one.about["pid"]] = [name for name in names if len({parts.get(name) for parts in same}) > 1]
+    return reasons
+
+
+def stop(root: str | None, *, everything: bool, as_json: bool) -> None:
+    """Stop the daemons for `root`, or of the workspace around the working folder, or all (`everything`).
+
+    Open sessions start another with their next call.
+    """
+    running = _request_all("status")
+    wanted = None if everything else Path(root or ".").resolve()
+    stopped = [one for one in running if wanted is None or _serves(one, wanted, exactly=root is not None)]
     with working("stopping daemons"):
         told = [told for one in stopped for told in _request_all("stop", one.log.stem)]
     if ending := [str(one.about["pid"]) for one in told if one.about["ends"]]:
@@ -55,7 +81,15 @@ def stop(root: str | None, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"stopped": [one.about["root"] for one in stopped]}, indent=2))
         return
+    if running and not stopped:
+        click.echo(f"no daemon serves {wanted}; all others: lsp-mcp daemon stop --all")
+        return
     click.echo(f"{count(len(stopped), 'daemon')} stopped" + "".join(f"\n  {one.about['root']}" for one in stopped))
+
+
+def _serves(one: DaemonStatus, folder: Path, *, exactly: bool) -> bool:
+    served = Path(one.about["root"])
+    return served == folder if exactly else folder.is_relative_to(served)
 
 
 def logs(*, as_json: bool) -> None:
@@ -105,6 +139,8 @@ def _print(one: DaemonStatus) -> None:
     shown.print(
         f"  {activity}; memory limit for the language servers of all daemons: {about['memory_limit'] / _MIB:.0f} MiB"
     )
+    if about["differs"]:
+        shown.print(f"  not shared with the other daemons of this root, which differ in: {', '.join(about['differs'])}")
     for client in about["clients"]:
         shown.print(
             f"  client: process {client['pid']}, since {time.strftime('%H:%M', time.localtime(client['since']))}"

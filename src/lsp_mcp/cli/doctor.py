@@ -15,6 +15,7 @@ import click
 from lsp_mcp import __version__
 from lsp_mcp.adapters import Adapter, adapter_names, load_adapter
 from lsp_mcp.cache_folders import cache_folder, why_not_kept
+from lsp_mcp.cli.daemon import differing
 from lsp_mcp.cli.help import console, working
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.cli.server_checks import Check, printed_version, requirement_check, server_checks
@@ -145,6 +146,8 @@ def _shared() -> Check:
     about = [about for _, about in daemons(home, {"tell": "status"})]
     clients = sum(len(one.get("clients", ())) for one in about)
     note = f"{count(len(about), 'daemon')} for {count(clients, 'session')}; see: lsp-mcp daemon status"
+    for root, names in differing().items():
+        note += f"; several for {root}, which differ in {', '.join(names)}"
     return Check("shared servers", "ok", needed=False, path=home, note=note if about else "")
 
 

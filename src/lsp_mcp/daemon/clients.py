@@ -104,6 +104,7 @@ class Clients:
     def __init__(self, root: str, serving: Serving, stop: asyncio.Event) -> None:
         self._root = root
         self._served = ""  # see `DaemonRequest.served`
+        self._parts: Json = {}  # see `DaemonRequest.parts`
         self._serving = serving
         self._stop = stop
         self._tasks: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
@@ -201,6 +202,7 @@ class Clients:
             return
         served = hello.get("served", "")
         self._served = self._served or served
+        self._parts = self._parts or hello.get("parts", {})
         if served != self._served:
             await answer({"refused": "the daemon of that name serves something else"})
             return
@@ -272,6 +274,7 @@ class Clients:
             "root": self._root,
             "since": self._since,
             "clients": list(self._doors.values()),
+            "parts": self._parts,
         }
 
 

@@ -23,6 +23,7 @@ from lsp_mcp.daemon.clientele import Clientele
 from lsp_mcp.daemon.clients import LONGEST_LINE, Clients, Door, Session, refuse
 from lsp_mcp.daemon.memory import Memory, default_limit
 from lsp_mcp.daemon.neovims import NeovimClientele
+from lsp_mcp.daemon.root_watch import deleted
 from lsp_mcp.door.place import LISTENER, folder, is_same, remove_old, withdraw
 from lsp_mcp.errors import CallerError, LspMcpError
 from lsp_mcp.server.imports import SDK, importing
@@ -225,6 +226,7 @@ async def _serve(
     lending = [asyncio.create_task(one.run()) for one in (resting, memory)]
     serving = _Serving(running, clientele, words, limit, resting)
     clients = Clients(root, serving, stop)
+    lending.append(asyncio.create_task(_end_with(root, stop)))
     server = await asyncio.start_unix_server(clients.serve, sock=listening, limit=LONGEST_LINE)
     await serving.load()
     from lsp_mcp.server import stdio
@@ -270,6 +272,12 @@ async def _serve(
         one.cancel()
     await stdio.end(running)
     os._exit(0)
+
+
+async def _end_with(root: str, stop: asyncio.Event) -> None:
+    await deleted(root)
+    log.info("the workspace root is gone: %s", root)
+    stop.set()
 
 
 async def _over(clientele: Clientele, clients: Clients) -> None:

@@ -60,6 +60,7 @@ class Line:
         """
         hello = {
             "served": request.served,
+            "parts": request.parts,
             "flags": request.client,
             "call": request.call,
             "batch": request.batch,

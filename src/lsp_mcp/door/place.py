@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from lsp_mcp.door.environment import for_daemon
 from lsp_mcp.door.lock import lock_file, locked
 from lsp_mcp.door.request import DaemonRequest
 
@@ -173,7 +174,7 @@ def _spawn(request: DaemonRequest, home: str, listening: socket.socket) -> None:
         # A root that the user did not name may be refused as too wide.
         root = ["--workspace-root", request.root] if request.named else []
         command = [sys.executable, "-m", "lsp_mcp.daemon", request.name, request.root, *root, *request.shape]
-        pid = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setsid=True)
+        pid = os.posix_spawn(sys.executable, command, for_daemon(os.environ), file_actions=actions, setsid=True)
         threading.Thread(target=os.waitpid, args=(pid, 0), daemon=True).start()  # it may end before us
     finally:
         for number in (nothing, log, *copies):

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 
 from lsp_mcp import __version__
+from lsp_mcp.door.environment import counted
 
 # Flags that affect one client only; all others say what runs, and so identify the daemon.
 OF_A_CLIENT = frozenset(
@@ -31,30 +32,16 @@ OF_WHAT_RUNS = frozenset(
     }
 )
 _OF_LISTENING = {"--transport", "--port", "--host"}
-# Variables that language servers, compilers and package managers ignore, and that differ between terminals. All others
-# count, under any name: GOFLAGS, CPATH, VIRTUAL_ENV, …
-_OF_A_TERMINAL = frozenset(
-    {
-        *("PWD", "OLDPWD", "SHLVL", "_", "TERM", "COLORTERM", "COLUMNS", "LINES", "WINDOWID", "WINDOW", "STY", "PS1"),
-        *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DESKTOP_STARTUP_ID", "LS_COLORS", "LESSOPEN", "LESSCLOSE"),
-        *("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "PAGER", "EDITOR", "VISUAL", "MANPAGER", "INVOCATION_ID"),
-        *("JOURNAL_STREAM", "LSP_MCP_TOKEN", "NVIM", "NVIM_LISTEN_ADDRESS", "VSCODE_IPC_HOOK_CLI", "PROMPT_COMMAND"),
-    }
-)
-# Variables that a Neovim sets for programs in its terminal. Its own language servers do not see those.
-_OF_A_NEOVIM = frozenset({"VIM", "VIMRUNTIME", "MYVIMRC", "NVIM_LOG_FILE"})
 _WHERE_NEOVIM_IS = ("NVIM", "NVIM_LISTEN_ADDRESS")
 _LIMITS = ("Umask:", "CapEff:", "NoNewPrivs:", "Seccomp:")  # Landlock requires NoNewPrivs
-_OF_TERMINALS = ("SSH_", "TERM_", "TMUX", "KITTY_", "ITERM_", "VTE_", "VSCODE_", "WT_", "KONSOLE_", "GNOME_TERMINAL_")
-_OF_CLIENTS = ("CLAUDE", "CODEX_", "CURSOR_", "OPENCODE", "GEMINI_", "ANTHROPIC_", "OPENAI_", "MCP_", "npm_")
 
 
 class DaemonRequest:
     """A daemon, and how it serves one client.
 
-    `shape` are the flags that say what runs, normalized; `client` those for this client; `root` is the workspace root,
-    absolute and resolved, and `named` whether the user named it; `call` is a tool and its words, for one call from the
-    shell; `batch`: calls come one per line.
+    `shape` are the flags that say what runs, normalized; `client` those for this client; `environment` is what counts
+    of it; `root` is the workspace root, absolute and resolved, and `named` whether the user named it; `call` is a
+    tool and its words, for one call from the shell; `batch`: calls come one per line.
     """
 
     def __init__(
@@ -72,8 +59,7 @@ class DaemonRequest:
         self.client = tuple(client)
         self.root = root
         self.is_of_neovim = is_of_neovim(shape)
-        hidden = _OF_A_NEOVIM if self.is_of_neovim else ()
-        self.environment = {name: value for name, value in environment.items() if name not in hidden}
+        self.environment = dict(environment)
         self.call = tuple(call)
         self.named = named
         self.batch = batch
@@ -84,6 +70,13 @@ class DaemonRequest:
         """Equal for everything that one daemon can serve: root, flags, environment, permissions."""
         variables = [f"{name}={value}" for name, value in sorted(self.environment.items())]
         return "\0".join([self.root, *self.shape, "", *variables, "", *confinement()])
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """What `served` consists of, by names for users, with checksums instead of values, which may be secret."""
+        named = {"flags": "\0".join(self.shape), **self.environment, "permissions": "\0".join(confinement())}
+        named["installation"] = "\0".join(self.program)
+        return {name: f"{zlib.crc32(one.encode('utf-8', 'surrogateescape')):08x}" for name, one in named.items()}
 
     @property
     def name(self) -> str:
@@ -134,7 +127,9 @@ def daemon_request(words: Sequence[str], *, listening: bool = False) -> DaemonRe
     if not shared or (listening and is_of_neovim(shape)):
         return None
     root = os.path.realpath(named or ".")
-    return DaemonRequest(shape, client, root, relevant(os.environ), rest[1:], named=named not in ("", "."), batch=batch)
+    return DaemonRequest(
+        shape, client, root, counted(os.environ, backends(shape)), rest[1:], named=named not in ("", "."), batch=batch
+    )
 
 
 def _is_path(flag: str, value: str) -> bool:
@@ -151,6 +146,11 @@ def _absolute(path: str) -> str:
 def is_of_neovim(shape: Sequence[str]) -> bool:
     """Whether the flags `shape` request the language servers of a Neovim."""
     return "--socket" in shape or ("--backend", _NVIM) in itertools.pairwise(shape)
+
+
+def backends(shape: Sequence[str]) -> list[str]:
+    """The backends that the flags `shape` choose by name."""
+    return [value for flag, value in itertools.pairwise(shape) if flag == "--backend"]
 
 
 def where_neovim_is(environment: Mapping[str, str]) -> dict[str, str]:
@@ -211,13 +211,3 @@ def confinement() -> list[str]:
     except OSError:
         pass  # another system, or a kernel without these
     return found
-
-
-def relevant(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that running programs may depend on."""
-    passing = (*_OF_TERMINALS, *_OF_CLIENTS)
-    return {
-        name: value
-        for name, value in environment.items()
-        if name not in _OF_A_TERMINAL and not name.startswith(passing)
-    }

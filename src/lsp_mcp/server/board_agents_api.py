@@ -7,8 +7,7 @@ from typing import Any
 from starlette.requests import Request
 
 from lsp_mcp.board import agents, claims, talk
-from lsp_mcp.board.board import Board
-from lsp_mcp.board.store import PERSON
+from lsp_mcp.board.board import Board, acting
 from lsp_mcp.server.board_requests import Body, Handler, json_of
 
 
@@ -20,7 +19,7 @@ class Answer(Body):
 
 
 class Assignment(Body):
-    """POST /api/tasks/ID/assign; the id of an agent."""
+    """POST /api/tasks/ID/assign; the id of an agent or a person."""
 
     agent: str
 
@@ -60,8 +59,8 @@ class AgentsApi:
         return await self._board.write(lambda at: claims.assign(at, id_, given.agent))
 
     async def _release(self, request: Request) -> Any:
-        id_ = request.path_params["id"]
-        return await self._board.write(lambda at: claims.release(at, PERSON, id_))
+        id_, me = request.path_params["id"], acting.get()
+        return await self._board.write(lambda at: claims.release(at, me, id_))
 
     async def _rename(self, request: Request) -> Any:
         id_, wanted = request.path_params["id"], AgentName.model_validate(await json_of(request))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Literal
 
 import msgspec
@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lsp_mcp.board import agents, dependencies, library, stages, talk, tasks, views
-from lsp_mcp.board.board import Event
+from lsp_mcp.board import agents, dependencies, library, people, stages, talk, tasks, views
+from lsp_mcp.board.board import Event, acting
 from lsp_mcp.board.host import BoardHost
-from lsp_mcp.board.store import Transaction
+from lsp_mcp.board.store import PERSON, Actor, Transaction
 from lsp_mcp.errors import CallerError, ConflictError, LspMcpError, UnavailableError
 from lsp_mcp.server.board_agents_api import AgentsApi
 from lsp_mcp.server.board_history_api import HistoryApi
@@ -110,9 +110,10 @@ class StageChange(Body):
 class BoardApi:
     """The routes below `/api`."""
 
-    def __init__(self, host: BoardHost) -> None:
+    def __init__(self, host: BoardHost, who: Callable[[Request], Actor | None]) -> None:
         self._host = host
         self._board = host.board
+        self._who = who
 
     def routes(self) -> list[Route]:
         """All of them."""
@@ -135,7 +136,7 @@ class BoardApi:
             *AgentsApi(self._board).handlers(),
             *HistoryApi(self._board).handlers(),
         ]
-        routes = [Route(path, _answering(handler), methods=[method]) for method, path, handler in handlers]
+        routes = [Route(path, _answering(handler, self._who), methods=[method]) for method, path, handler in handlers]
         return [*routes, Route("/api/events", self._events, methods=["GET"])]
 
     # --- reading -----------------------------------------------------------------------------------
@@ -155,16 +156,18 @@ class BoardApi:
                 "tasks": [_card(task) for task in shown],
                 "total": sum(one["tasks"] for one in found),
                 "archived": views.count_archived(at),
-                **_around(at),
+                **_around(at, me),
             }
 
+        me = acting.get()
         seq = await self._board.newest()
         whole = await self._board.read(work)
         return {"root": str(self._host.workspace.root), "seq": seq, **whole}
 
     async def _workspace(self, _: Request) -> Any:
         """Everything except stages and tasks."""
-        return await self._board.read(_around)
+        me = acting.get()
+        return await self._board.read(lambda at: _around(at, me))
 
     async def _search(self, request: Request) -> Any:
         """The ids of the tasks that contain a text in any field; `archived`: the tasks in the archive."""
@@ -249,9 +252,9 @@ class BoardApi:
         sent = request.headers.get("last-event-id") or request.query_params.get("since") or "0"
         # A number that no database can hold is not ours.
         since = int(sent) if sent.isascii() and sent.isdigit() and len(sent) <= _MOST_DIGITS else 0
-        return EventSourceResponse(self._stream(since), ping=_PING)
+        return EventSourceResponse(self._stream(since, self._who(request)), ping=_PING)
 
-    async def _stream(self, since: int) -> AsyncIterator[ServerSentEvent]:
+    async def _stream(self, since: int, me: Actor | None) -> AsyncIterator[ServerSentEvent]:
         with self._board.listening() as listener:
             missed = await self._board.changes_since(since)
             if missed is None:
@@ -266,6 +269,8 @@ class BoardApi:
                 if event.type == "change" and event.data["seq"] <= since:
                     continue
                 yield _sent(event)
+                if me and event.data.get("action") == "revoked" and event.data["ref"] == me.person:
+                    return  # the page asks again, and is told that it is signed out
 
 
 def _card(task: views.Task) -> dict[str, Any]:
@@ -273,11 +278,14 @@ def _card(task: views.Task) -> dict[str, Any]:
     return {name: task[name] for name, usual in _CARD.items() if task[name] != usual}
 
 
-def _around(at: Transaction) -> dict[str, Any]:
+def _around(at: Transaction, me: Actor) -> dict[str, Any]:
     """The page's data other than stages and tasks."""
     standards, _ = library.list_standards(at, 1_000)
     snippets, _ = library.list_snippets(at, None, 1_000)
     return {
+        "me": {"id": me.person, "name": me.name},
+        "people": [{"id": one["id"], "name": one["name"]} for one in people.listed(at)],
+        "mentions": people.said_to(at, me.person, _TIMELINE) if me.person else [],
         "agents": [{"id": one["id"], "name": one["name"], "client": one["client"]} for one in agents.connected(at)],
         "questions": talk.waiting(at),
         "answered": talk.recently_answered(at, _TIMELINE),
@@ -293,10 +301,11 @@ def _sent(event: Event) -> ServerSentEvent:
     return ServerSentEvent(event=event.type, data=data, id=str(number) if number else None)
 
 
-def _answering(handler: Handler) -> Handler:
-    """`handler` with its result, or the error's message, as JSON."""
+def _answering(handler: Handler, who: Callable[[Request], Actor | None]) -> Handler:
+    """`handler` with its result, or the error's message, as JSON; what it writes is the work of who is at the page."""
 
     async def answer(request: Request) -> Response:
+        acting.set(who(request) or PERSON)
         try:
             return Response(msgspec.json.encode(await handler(request)), media_type="application/json")
         except ValidationError as error:

@@ -11,8 +11,6 @@ Who may connect:
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import logging
 import secrets
 from typing import Any
@@ -27,13 +25,17 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from lsp_mcp.board import people
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Actor
 from lsp_mcp.data import data_folder
+from lsp_mcp.errors import CallerError
 from lsp_mcp.server.admission import LocalOnly, Visitors, token_in_address
 from lsp_mcp.server.board_api import BoardApi
 from lsp_mcp.server.board_files import PageFiles
+from lsp_mcp.server.board_people import Pass, Passes, Roster
 from lsp_mcp.server.board_proof import proof_of
+from lsp_mcp.server.board_requests import json_of
 from lsp_mcp.server.http import no_token
 from lsp_mcp.server.websocket import serve_websocket
 
@@ -64,13 +66,14 @@ _HOW_TO_ENTER = (
 class BoardDoor:
     """Keeps the secrets of one running board: a client with one of them may connect."""
 
-    def __init__(self, port: int, token: str) -> None:
+    def __init__(self, port: int, token: str, roster: Roster, host_name: str) -> None:
         self._token = token
+        self._passes = Passes(token, port)
+        self.roster = roster
+        self.host_name = host_name  # who comes by a link that names nobody
         self.visitors = Visitors(token)
         self.port = port
-        # Derived from the token, so that open pages reconnect after a restart.
-        self._cookie = hmac.new(token.encode(), f"page of port {port}".encode(), hashlib.sha256).hexdigest()
-        self._keys: set[str] = set()
+        self._keys: dict[str, str | None] = {}  # of unused links, with the person that each names
         # Cookies belong to a host, whatever the port: each board has its own name.
         self.cookie_name = f"{_COOKIE}_{port}"
 
@@ -78,26 +81,36 @@ class BoardDoor:
         """Proof that this board knows the token."""
         return proof_of(self._token, self.port, challenge)
 
-    def link(self) -> str:
-        """An address that opens the page, once."""
+    def link(self, name: str | None = None) -> str:
+        """An address that opens the page, once, for the person of that name."""
         key = secrets.token_urlsafe(24)
-        self._keys.add(key)
+        self._keys[key] = name
         return f"http://localhost:{self.port}/open?key={key}"
 
-    def open(self, key: str) -> bool:
-        """Whether a link with this key may open the page; true only once."""
-        if key in self._keys:
-            self._keys.discard(key)
-            return True
-        return False
+    async def open(self, key: str) -> Pass | None:
+        """The pass for a link with this key; only once."""
+        if key not in self._keys:
+            return None
+        name = self._keys.pop(key)
+        found = await self.roster.come(name or self.host_name)
+        return Pass(found["id"], found["links"], name is not None)
 
-    def set_cookie(self, response: Response) -> None:
+    def set_cookie(self, response: Response, visitor: Pass) -> None:
         """Admit the recipient of `response` from now on."""
-        response.set_cookie(self.cookie_name, self._cookie, httponly=True, samesite="strict", path="/")
+        written = self._passes.written(visitor)
+        response.set_cookie(self.cookie_name, written, httponly=True, samesite="strict", path="/")
+
+    def visitor(self, connection: HTTPConnection) -> Pass | None:
+        """The pass that it shows, which may have been revoked."""
+        return self._passes.read(connection.cookies.get(self.cookie_name, ""))
+
+    def person(self, connection: HTTPConnection) -> Actor | None:
+        """Who is at the page; None if it has no cookie, or one that was revoked."""
+        return self.roster.actor(self.visitor(connection))
 
     def knows_page(self, connection: HTTPConnection) -> bool:
-        """Whether it has the cookie."""
-        return hmac.compare_digest(connection.cookies.get(self.cookie_name, "").encode(), self._cookie.encode())
+        """Whether it has a valid cookie."""
+        return self.person(connection) is not None
 
     def knows_agent(self, connection: HTTPConnection) -> bool:
         """Whether it has the token."""
@@ -115,19 +128,21 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
         return files.page()
 
     async def enter(request: Request) -> Response:
-        if not door.open(request.query_params.get("key", "")):
+        visitor = await door.open(request.query_params.get("key", ""))
+        if visitor is None:
             if door.knows_page(request):
                 return RedirectResponse("/", status_code=303)
             return PlainTextResponse(f"This link has already been used.\n\n{how_to_enter}", status_code=403)
         # Not a redirect: after a click in another program the browser would not send a strict cookie with it.
         response = Response(_ENTERED, media_type="text/html")
-        door.set_cookie(response)
+        door.set_cookie(response, visitor)
         return response
 
     async def new_link(request: Request) -> Response:
-        if not door.knows_agent(request):
-            return PlainTextResponse("send the token\n", status_code=401)
-        return JSONResponse({"link": door.link()})
+        return await _new_link(request, door)
+
+    async def become(request: Request) -> Response:
+        return await _become(request, host, door)
 
     async def health(request: Request) -> Response:
         is_known = await door.visitors.knows(request)
@@ -173,11 +188,43 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
         Route("/open", enter, methods=["GET"]),
         Route("/link", new_link, methods=["POST"]),
         Route("/health", health, methods=["GET"]),
-        *BoardApi(host).routes(),
+        Route("/api/me", become, methods=["POST"]),
+        *BoardApi(host, door.person).routes(),
         files.route(),
     ]
     app: Starlette = server.streamable_http_app(transport_security=security, custom_starlette_routes=routes)
     return LocalOnly(_Guarded(app, door), NAMES, [door.port])
+
+
+async def _become(request: Request, host: BoardHost, door: BoardDoor) -> Response:
+    """Another name for the person at the page: that of another person, unless their link has named them."""
+    visitor, me = door.visitor(request), door.person(request)
+    wanted = str((await json_of(request)).get("name", ""))
+    if visitor is None or me is None:
+        return JSONResponse({"error": "this page is not signed in; open a new link"}, status_code=401)
+    try:
+        if visitor.is_named:
+            await host.board.write(lambda at: people.rename(at, visitor.person, wanted), me)
+            await door.roster.load()
+            return JSONResponse({"id": visitor.person, "name": wanted})
+        found = await door.roster.come(wanted)
+    except CallerError as error:
+        return JSONResponse({"error": str(error)}, status_code=400)
+    response = JSONResponse({"id": found["id"], "name": found["name"]})
+    door.set_cookie(response, Pass(found["id"], found["links"], is_named=False))
+    return response
+
+
+async def _new_link(request: Request, door: BoardDoor) -> Response:
+    if not door.knows_agent(request):
+        return PlainTextResponse("send the token\n", status_code=401)
+    name = str((await json_of(request)).get("as") or "") or None
+    if name is not None:
+        try:
+            await door.roster.come(name)
+        except CallerError as error:
+            return PlainTextResponse(str(error), status_code=400)
+    return JSONResponse({"link": door.link(name)})
 
 
 _ENTERED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Opening the board</title>

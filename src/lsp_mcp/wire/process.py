@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsp_mcp.door.environment import names_a_repository
 from lsp_mcp.errors import MissingProgramError, SilentError
 from lsp_mcp.waiting import phase
 
@@ -211,8 +212,12 @@ class Child:
 
 
 def child_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of every program that this one starts: its own with `more`, without the token."""
-    return {name: value for name, value in {**os.environ, **(more or {})}.items() if name != TOKEN_VARIABLE}
+    """The environment of every program that this one starts: its own with `more`, without the token.
+
+    A git hook's variables are left out as well: they name one repository, and a program works in its own folder.
+    """
+    own = {name: value for name, value in os.environ.items() if not names_a_repository(name)}
+    return {name: value for name, value in {**own, **(more or {})}.items() if name != TOKEN_VARIABLE}
 
 
 async def run(
