@@ -62,7 +62,8 @@ def assign(at: Transaction, typed: str, to: str) -> Task:
     history.advance(at, row, {"claimed_by": new["id"], "claimed_at": at.now}, message, {})
     at.change("claimed", "task", row["id"], row["title"])
     tell_holder(at, row, f"{who(at)} gave {row['id']} ({row['title']}) to {new['name']}: stop working on it")
-    _tell(at, new["id"], f"{who(at)} gave you {row['id']} ({row['title']}): work on it", row["id"])
+    given = f"{who(at)} gave you {row['id']} ({row['title']}): work on it"
+    _tell(at, new["id"], given, row["id"], is_person=person is not None)
     return views.one(at, row["id"])
 
 
@@ -105,7 +106,7 @@ def protect(at: Transaction, row: RowMapping, *, force: bool) -> dict[str, str]:
 def tell_holder(at: Transaction, row: RowMapping, text: str) -> None:
     """Notify the agent that holds a task, unless it is the actor: at once or with its next answer."""
     if row["claimed_by"] not in (None, at.actor.id) and row["holder_connected"]:
-        _tell(at, row["claimed_by"], text, row["id"])
+        _tell(at, row["claimed_by"], text, row["id"], is_person=row["holder_is_person"])
 
 
 def who(at: Transaction) -> str:
@@ -113,9 +114,9 @@ def who(at: Transaction) -> str:
     return at.actor.name if at.actor.id or at.actor.person else "the user"
 
 
-def _tell(at: Transaction, id_: str, text: str, task: str) -> None:
+def _tell(at: Transaction, id_: str, text: str, task: str, *, is_person: bool) -> None:
     """Notify an agent or a person."""
-    if people.find(at, id_) is None:
-        at.change("told", "agent", id_, text)
-    else:
+    if is_person:
         people.tell(at, id_, text, task)
+    else:
+        at.change("told", "agent", id_, text)

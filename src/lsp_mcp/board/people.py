@@ -87,6 +87,8 @@ def tell(at: Transaction, person: str, text: str, task: str | None = None) -> No
 
 def mention(at: Transaction, text: str, task: str, what: str) -> None:
     """Tell everybody who is named with an @ in `text`, people and agents, except the actor."""
+    if "@" not in text:
+        return
     there: list[tuple[str, str, bool]] = [(one["name"], one["id"], True) for one in listed(at)]
     found = at.connection.execute(sa.select(agents.c.name, agents.c.id))
     there += [(row.name, row.id, False) for row in found]

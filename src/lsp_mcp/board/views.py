@@ -42,6 +42,7 @@ _ROW: tuple[Any, ...] = (
     stage_table.c.name.label("stage_name"),
     _HOLDER.label("holder_name"),
     _IS_HELD.label("holder_connected"),
+    people.c.id.is_not(None).label("holder_is_person"),
     dependencies.is_waiting().label("is_waiting"),
     *_LISTED[-2:],
 )
@@ -189,7 +190,10 @@ def after(
 
 
 def row(at: Transaction, typed: str) -> RowMapping:
-    """The row of a task, with `stage_name`, `holder_name`, `holder_connected` and `is_waiting`. Raises as `get`."""
+    """The row of a task, with `is_waiting`, `stage_name`, and `holder_name`, `_connected`, `_is_person`.
+
+    Raises as `get`.
+    """
     sought = fields.sought(typed, "id of the task")
     if not sought:
         raise CallerError("the task ID is empty. See list_tasks.")
