@@ -2,13 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.cli_helpers import Programs, Run
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.errors import MissingProgramError
+from lsp_mcp.errors import MissingProgramError, SilentError
 from lsp_mcp.programs import find_command
+from lsp_mcp.wire.peer import Peer
 
 TOOL = "list_symbols_in_file"
 
@@ -74,6 +76,25 @@ def test_the_flags_of_the_servers_may_stand_anywhere(words: list[str], project: 
     assert (result.exit_code, result.stderr) == (0, "")
     answer = json.loads(result.stdout)
     assert [symbol["anchor"] for symbol in answer["file_symbols"]] == ["go://a.go#3:6"]
+
+
+@pytest.mark.skipif(bool(missing), reason=missing or "gopls is there")
+def test_a_check_that_could_not_check_everything_ends_with_status_2(
+    project: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "a.go").write_text("package a\n")
+    assert run("--gopls-path", GOPLS, "call", "check").exit_code == 0
+    request = Peer.request
+
+    async def met(self: Peer, method: str, *arguments: Any, **named: Any) -> Any:
+        if "diagnose" in str(arguments):
+            raise SilentError("it does not answer")
+        return await request(self, method, *arguments, **named)
+
+    monkeypatch.setattr(Peer, "request", met)
+    result = run("--gopls-path", GOPLS, "call", "check")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["message"].startswith("Not checked: not all files.")
 
 
 def test_an_unknown_option_is_refused(run: Run) -> None:

@@ -326,7 +326,7 @@ def test_what_was_not_given_is_not_written(project: Path, run: Run) -> None:
 def test_exit_statuses_are_those_of_the_help(run: Run, project: Path, programs: Programs) -> None:
     shown = " ".join(run("--help").stdout.split())
     assert "Exit status of every command: 0 if it did what was asked; 1 if it could not" in shown
-    assert "2 for wrong arguments, flags or configuration; 130 after an interrupt" in shown
+    assert "2 for wrong arguments, flags or configuration, or if `check` could not check all; 130 after an" in shown
     assert run("setup").exit_code == 0
     assert run("doctor").exit_code == 1, "no gopls"
     assert run("setup", "nothing").exit_code == run("setup", "--nothing").exit_code == 2
@@ -351,4 +351,4 @@ def test_every_command_that_prints_facts_has_json(run: Run) -> None:
                 yield from commands(command, *names, name)
 
     without = [name for name, one in commands(main) if not any("--json" in p.opts for p in one.params)]
-    assert sorted(without) == ["adapters", "adapters show", "bridge", "completion", "daemon", "hook"]
+    assert sorted(without) == ["adapters", "adapters show", "bridge", "completion", "daemon", "hook", "index"]

@@ -81,6 +81,24 @@ async def test_what_a_server_says_of_no_version_is_told_with_the_warning_that_it
 
 
 @bounded
+async def test_a_file_about_which_a_server_reports_nothing_counts_as_not_checked(fake: FakeWorkspace) -> None:
+    known, silent = fake.write("a.txt", "one\n"), fake.write("b.txt", "one\n")
+    fake.script({"rules": {OPENED: [published(fake, "a.txt")]}})  # whatever is opened
+    async with fake.session() as session:
+        await session.sync()
+        await changed(fake, session, "a.txt")
+        await session.check()
+        await changed(fake, session, "b.txt")
+        checked = await session.check()
+        gaps = {gap.about: gap for gap in checked.gaps}
+        assert (gaps["silent"].kind, gaps["silent"].files) == ("not_read", (silent,))
+        assert gaps["silent"].text == "fake has not reported about b.txt; ask again"
+        assert gaps["undated"].files == (known,)
+        again = await session.check()
+        assert [gap.files for gap in again.gaps if gap.about == "silent"] == [(silent,)]
+
+
+@bounded
 async def test_open_documents_are_read_again_after_those_that_changed(fake: FakeWorkspace) -> None:
     beside = fake.write("b.txt", "one\n")
     fake.write("a.txt", "one\n")

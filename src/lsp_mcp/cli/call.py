@@ -61,7 +61,9 @@ def list_tools(flags: ServerFlags, *, as_json: bool, every: bool) -> None:
 
 
 def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json: bool) -> None:
-    """Call the tool `name` with `words` (`key=value`); exit status 1 if it fails, 2 if the arguments do not fit it.
+    """Call the tool `name` with `words` (`key=value`); exit status 1 if it fails.
+
+    Exit status 2: the arguments do not fit it, or `check` could not check everything.
 
     The answer is compact text on a terminal, and JSON in a pipe or with `as_json`.
 
@@ -151,11 +153,12 @@ class ToolCall:
             return Outcome(None, (visible_lines(f"{self.name}: {said}"),), status)
         if self.flags.response_format == "text":
             # A Neovim tool may answer with plain text: unchanged for a program, escaped for a terminal.
-            return Outcome(visible_lines(answer) if self.terminal else answer, tuple(call.remarks))
+            shown = visible_lines(answer) if self.terminal else answer
+            return Outcome(shown, tuple(call.remarks), 2 if call.is_unfinished else 0)
         from lsp_mcp.server.envelope import answered
 
         whole = answered([answer, *call.remarks], self.flags.response_format)
-        return Outcome(json.dumps(whole, ensure_ascii=False))
+        return Outcome(json.dumps(whole, ensure_ascii=False), (), 2 if call.is_unfinished else 0)
 
     @property
     def format(self) -> Format:

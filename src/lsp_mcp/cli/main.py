@@ -42,7 +42,8 @@ _shared = click.option(
 
 _EXIT_STATUS = (
     "Exit status of every command: 0 if it did what was asked; 1 if it could not, or found something wrong (an error "
-    "of a tool, doctor, warm); 2 for wrong arguments, flags or configuration; 130 after an interrupt."
+    "of a tool, doctor, warm); 2 for wrong arguments, flags or configuration, or if `check` could not check all; "
+    "130 after an interrupt."
 )
 
 

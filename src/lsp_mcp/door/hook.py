@@ -98,11 +98,12 @@ def _new_errors(arguments: Json, event: Mapping[str, Any], flags: Sequence[str])
         found = json.loads(answer["out"] or "{}")
     except (RefusedError, OSError):
         return ""
-    errors = found.get("new", []) if answer["status"] == 0 else []
+    errors = found.get("new", [])
     lines = [_error(one) for one in errors[:_MOST_ERRORS]]
     more = [f"… and {len(errors) - _MOST_ERRORS} more"] if len(errors) > _MOST_ERRORS else []
+    unchecked = found.get("message", "").startswith("Not checked")
     if not errors:
-        return ""
+        return f"lsp-mcp check: {found['message']} ({found['status']})" if unchecked else ""
     file = errors[0]["location"]["file"]
     number = f"{len(errors)} new error{'s' if len(errors) > 1 else ''}"
     return "\n".join([f"lsp-mcp check: {number} in {file}", *lines, *more])

@@ -157,8 +157,8 @@ class Checking:
         """The diagnostics of a server that checks only the documents it is shown."""
         with phase(lambda: f"{self._adapter.name}: checking changes"):
             looked = await self._freshness.look_at(changed)
-        if looked.unread:
-            self._freshness.put_back(looked.unread)
+        if left := {*looked.unread, *looked.silent}:
+            self._freshness.put_back(left)
         return self._checked(await self._lifetime.live(), looked)
 
     def _checked(self, connection: Connection, looked: Looked) -> Checked:
@@ -181,6 +181,10 @@ class Checking:
             named = first_few([self._display_path(path) for path in sorted(looked.unread)])
             text = f"not checked in time: {named}; ask again"
             gaps.append(Gap("not_read", text, tuple(sorted(looked.unread))))
+        if looked.silent:
+            named = first_few([self._display_path(path) for path in sorted(looked.silent)])
+            text = f"{self._adapter.name} has not reported about {named}; ask again"
+            gaps.append(Gap("not_read", text, tuple(sorted(looked.silent)), about="silent"))
         if looked.undated:
             named = first_few([self._display_path(path) for path in sorted(looked.undated)])
             name = self._adapter.name

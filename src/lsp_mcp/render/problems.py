@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from lsp_mcp.features.checking.problems import Delta, Problem
+from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import AnchorTo
 
@@ -22,13 +23,18 @@ def counted(problems: Sequence[Problem], which: str = "") -> str:
     return " and ".join(count(number, f"{which}{kind}") for kind, number in kinds.items()) or f"no {which}errors"
 
 
-def delta_message(delta: Delta, *, compared: bool, looked_at: int | None = None, in_time: bool = True) -> str:
+def delta_message(
+    delta: Delta, *, compared: bool, looked_at: int | None = None, unchecked: str = "", is_dated: bool = True
+) -> str:
     """The result of a check in one sentence; not `compared`: without an earlier state.
 
-    `looked_at`: the number of files, if the server did not check all that may have errors. Not `in_time`: some were
-    not checked.
+    `looked_at`: the number of files, if the server did not check all that may have errors. `unchecked` names those that
+    it should have checked and has not, as does `not_checked`. Not `is_dated`: what it reported may be of an older text.
     """
-    known = "" if in_time else " known yet"
+    if unchecked:
+        so_far = counted(delta.new, "new " if compared else "") if delta.new else "none"
+        return f"Not checked: {unchecked}. Errors known so far: {so_far}."
+    known = "" if is_dated else " reported so far"
     files = count(len({one.place.path for one in delta.new}), "file")
     if not compared:
         if not delta.new and looked_at is not None:
@@ -41,6 +47,14 @@ def delta_message(delta: Delta, *, compared: bool, looked_at: int | None = None,
         return f"{_capital(counted(delta.new))}{f' in {files}' if delta.new else known}; no baseline: all are shown."
     new = f"{counted(delta.new, 'new ')} in {files}" if delta.new else f"No new errors{known}"
     return f"{new}, {len(delta.fixed) or 'none'} fixed, {len(delta.remaining) or 'none'} remaining."
+
+
+def not_checked(gaps: Sequence[Gap]) -> str:
+    """What `gaps` say was not checked: `2 files`; empty if everything was."""
+    unread = [gap for gap in hiding(gaps) if gap.kind == "not_read"]
+    if files := {path for gap in unread for path in gap.files}:
+        return count(len(files), "file")
+    return "not all files" if unread else ""
 
 
 def delta_lines(delta: Delta, anchor: AnchorTo, *, with_remaining: bool) -> Iterator[str]:

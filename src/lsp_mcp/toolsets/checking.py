@@ -10,9 +10,9 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.features.checking.problems import Delta
-from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.gaps import Gap
 from lsp_mcp.render.answers import Check
-from lsp_mcp.render.problems import delta_message
+from lsp_mcp.render.problems import delta_message, not_checked
 from lsp_mcp.toolsets.answers import AnchorToolset
 from lsp_mcp.toolsets.deltas import compared_with, joined, limited, look, remembered, undated_gaps, with_fixes
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
@@ -73,6 +73,8 @@ class CheckTools(AnchorToolset):
                 looked_at = (looked_at or 0) + len(checked.covers)
         delta = joined(deltas)
         self._targets.hand_out_readable(one.place for one in (*delta.new, *delta.remaining))
+        unchecked = not_checked(gaps)
+        call.is_unfinished = bool(unchecked)
         return self._render(
             call,
             Check(
@@ -80,7 +82,8 @@ class CheckTools(AnchorToolset):
                     delta,
                     compared=compared,
                     looked_at=looked_at,
-                    in_time=not any(gap.kind == "not_read" for gap in hiding(gaps)),
+                    unchecked=unchecked,
+                    is_dated=not any(gap.about == "undated" for gap in gaps),
                 ),
                 arguments=call.arguments,
                 gaps=gaps,

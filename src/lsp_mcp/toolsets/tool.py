@@ -76,6 +76,7 @@ class Call(Struct):
     client: Client = field(default_factory=Client)
     idempotency: Any = None  # identifies a repeated call; the toolset's own
     remarks: list[str] = field(default_factory=list)  # for the reader, in addition to the answer
+    is_unfinished: bool = False  # set by a tool that could not do all of what was asked
 
     def remark(self, text: str) -> None:
         """Add a remark next to the answer, whose form is fixed."""

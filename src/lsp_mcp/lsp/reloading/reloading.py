@@ -28,8 +28,8 @@ class Looked(Struct, frozen=True):
     `unread` files were not read in time. `units` are the errors of files checked with all their includes; for the
     `parts`, which are compiled only that way, documents' diagnostics do not count. `incomplete` files have, or may
     have, unknown errors: those of `hidden` because of errors elsewhere. `disturbed`: the server had other texts in the
-    meantime. For `undated` files the server has not named the text of its diagnostics, and those of `outdated`
-    documents are for an earlier text.
+    meantime. For `undated` files the server has not named the text of its diagnostics, about `silent` ones it has not
+    reported at all, and those of `outdated` documents are for an earlier text.
     """
 
     covers: Collection[Path]
@@ -40,6 +40,7 @@ class Looked(Struct, frozen=True):
     hidden: Collection[Path] = ()
     disturbed: bool = False
     undated: Collection[Path] = ()
+    silent: Collection[Path] = ()
     outdated: Collection[Path] = ()
 
 

@@ -27,6 +27,7 @@ async def look_at_documents(
     """
     read: set[Path] = set()
     undated: set[Path] = set()
+    silent: set[Path] = set()
     waiting = {*changed, *documents}
     room = asyncio.Semaphore(_AT_ONCE)
 
@@ -39,8 +40,9 @@ async def look_at_documents(
                 waiting.discard(path)  # not text: opening it reports that
                 return
             if diagnostics.is_undated:
-                await _undated(path, -1 if was_open else times, diagnostics)
-                undated.add(path)
+                known = (0 if path in changed else -1) if was_open else times
+                reported = await _undated(path, known, diagnostics)
+                (undated if reported else silent).add(path)
             elif await _first(path, times, is_stale=bool(changed) and was_open and path not in changed):
                 undated.add(path)
             else:
@@ -70,12 +72,14 @@ async def look_at_documents(
             await asyncio.gather(*map(look, sorted(waiting.difference(changed))))
     except TimeoutError:
         pass  # waiting ones are listed
-    return Looked(read | undated, waiting, undated=undated)
+    return Looked(read | undated, waiting, undated=undated, silent=silent)
 
 
-async def _undated(path: Path, times: int, diagnostics: Diagnostics) -> None:
+async def _undated(path: Path, times: int, diagnostics: Diagnostics) -> bool:
+    """Whether the server reports about `path` once more than `times`, within a bound."""
     try:
         async with asyncio.timeout(_UNDATED_SECONDS):
             await diagnostics.undated(path, times)
     except TimeoutError:
-        pass  # reported as unknown
+        return False
+    return not diagnostics.ended
