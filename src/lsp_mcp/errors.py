@@ -7,6 +7,7 @@
     │   ├── AnchorError          an anchor that is malformed, not on an identifier, or whose symbol is gone
     │   ├── PathError            a file that is missing, outside the workspace, binary, or in an unknown language
     │   ├── ConflictError        somebody else changed it since the caller looked
+    │   ├── UnprovenError        a task that lacks something is to be completed
     │   └── ConfigError          a flag, an adapter or a configuration file that cannot be used
     ├── RefusedError             the other program answered with an error: its own message, and its code
     ├── EditError                an edit that was not applied; nothing on disk changed
@@ -53,6 +54,10 @@ class PathError(CallerError):
 
 class ConflictError(CallerError):
     """Something has changed since the caller looked; nothing was changed by this call."""
+
+
+class UnprovenError(CallerError):
+    """A task is to be completed that lacks something; nothing was changed."""
 
 
 class ConfigError(CallerError):

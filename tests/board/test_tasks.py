@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from board.boards import World
 from lsp_mcp.board import agents, claims, fields, ids, markdown, stages, tables, talk, tasks, views
 from lsp_mcp.board.ids import read_id
 from lsp_mcp.board.store import PERSON, Actor
-from lsp_mcp.errors import CallerError
+from lsp_mcp.errors import CallerError, UnprovenError
 
 # --- creating and reading ----------------------------------------------------------------------------
 
@@ -760,7 +761,11 @@ def test_what_a_task_lacks_is_judged_after_the_change_that_completes_it(world: W
     assert "although" not in world.said(id_)[-1][1]
 
 
-def test_a_person_may_complete_a_task_that_lacks_something_and_the_history_says_what(world: World) -> None:
+def test_a_person_completes_a_task_that_lacks_something_with_force_and_the_history_says_what(world: World) -> None:
     id_ = world.task("a task", description="- [ ] test it")
-    world.write(tasks.update, id_, status="completed")
+    for change in (partial(tasks.update, status="completed"), partial(tasks.move, stage="Done")):
+        with pytest.raises(UnprovenError, match=f"{id_} is not done: 1 of 1 checkboxes are not ticked"):
+            world.write(change, id_)
+        assert world.read(views.get, id_)["status"] == "pending"
+    world.write(tasks.move, id_, "Done", force=True)
     assert world.said(id_)[-1][1] == "completed: moved to Done, although 1 of 1 checkboxes are not ticked"

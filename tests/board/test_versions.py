@@ -58,7 +58,7 @@ def test_a_task_goes_back_to_any_of_its_revisions(
     for change in changes:
         if "depends_on" in change:
             change["depends_on"] = [other] if change["depends_on"] else []
-        revision = world.write(tasks.update, id_, **change)["revision"]
+        revision = world.write(tasks.update, id_, **change, force=True)["revision"]
         states[revision] = state(world, id_)
     wanted = data.draw(st.sampled_from(sorted(states)))
     found = world.read(versions.as_of, "task", id_, wanted)

@@ -38,6 +38,24 @@ def test_an_empty_board_says_what_to_do(page: Page) -> None:
     expect(page.get_by_role("dialog", name="New task")).to_be_visible()
 
 
+def test_completing_a_task_that_lacks_something_asks_first(page: Page, ada: Agent) -> None:
+    made = ada.call("create_task", title="Half done", description="- [x] first\n- [ ] second\n", stage="Implement")
+    open_task(page, "Half done").get_by_role("button", name="Complete").click()
+    asked = page.get_by_role("dialog", name="Complete it anyway?")
+    expect(asked).to_contain_text(f"{made['id']} is not done: 1 of 2 checkboxes are not ticked.")
+    asked.get_by_role("button", name="Cancel").click()
+    expect(
+        page.get_by_role("status").or_(page.get_by_role("alert")).filter(has_text="not completed").first
+    ).to_be_visible()
+    assert ada.call("get_task", id=made["id"])["status"] == "pending"
+    page.get_by_role("dialog").get_by_role("button", name="Complete").click()
+    asked.get_by_role("button", name="Complete").click()
+    expect(column(page, "Done").get_by_role("link", name="Half done")).to_be_attached()
+    done = ada.call("get_task", id=made["id"])
+    assert done["status"] == "completed"
+    assert done["history"][-1]["message"].endswith("although 1 of 2 checkboxes are not ticked")
+
+
 def test_a_task_is_created_in_a_column_and_edited(page: Page, ada: Agent) -> None:
     page.get_by_role("button", name="New task in Implement").click()
     dialog = page.get_by_role("dialog", name="New task")
@@ -73,7 +91,8 @@ def test_a_task_is_created_in_a_column_and_edited(page: Page, ada: Agent) -> Non
     dialog.get_by_text("History (2)").click()
     expect(dialog.locator(".history")).to_contain_text("title: Written by hand → Edited by hand")
     dialog.get_by_role("button", name="Complete").click()
-    expect(dialog.get_by_role("button", name="Reopen")).to_be_focused()
+    page.get_by_role("dialog", name="Complete it anyway?").get_by_role("button", name="Complete").click()
+    expect(dialog.get_by_role("button", name="Reopen")).to_be_visible()
     expect(card(page, "Edited by hand")).to_contain_text("Completed")
     [found] = ada.call("list_tasks", stage="Done", text="Edited by hand")["tasks"]
     assert (found["title"], found["tags"], found["status"]) == ("Edited by hand", ["two words", "three"], "completed")

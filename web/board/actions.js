@@ -2,6 +2,7 @@
 
 import { announce, toast } from "./announce.js";
 import { api, ApiError } from "./api.js";
+import { confirmed } from "./modal.js";
 
 export class Actions {
   #state;
@@ -59,7 +60,7 @@ export class Actions {
     const status = this.#state.stages.find(({ name }) => name === stage)?.completes ? "completed" : "pending";
     this.#state.put([{ ...task, stage, status, position: positionAt(others, at) }]);
     if (sent.after) this.#activity.expectOwn(sent.after);
-    await this.#change(id, () => api.moveTask(id, sent));
+    await this.#change(id, () => completing((more) => api.moveTask(id, { ...sent, ...more })));
   }
 
   #placeOf(id) {
@@ -95,7 +96,7 @@ export class Actions {
     const before = this.#state.tasks.get(id);
     this.#state.put([{ ...before, ...change }]);
     const old = Object.fromEntries(Object.keys(change).map((name) => [name, before[name]]));
-    const done = this.#change(id, () => api.changeTask(id, change));
+    const done = this.#change(id, () => completing((more) => api.changeTask(id, { ...change, ...more })));
     this.#undo.add(`changed ${before.title}`, () => this.#store(id, old), done);
     await done;
   }
@@ -104,7 +105,7 @@ export class Actions {
     this.#activity.expectOwn(id);
     this.#sync.hold(id);
     try {
-      const task = await api.changeTask(id, change);
+      const task = await completing((more) => api.changeTask(id, { ...change, ...more }));
       this.#state.put([task]);
       return task;
     } finally {
@@ -234,6 +235,20 @@ export class Actions {
     if (this.#lines.get(id) === quiet) this.#lines.delete(id);
     if (this.#sync.free(id) && task) this.#state.put([task]); // after a refusal, `free` has it read again
     return task;
+  }
+}
+
+/** Send a change; if that completes a task that lacks something, the person decides. Throws ApiError, as `ask`. */
+async function completing(send) {
+  try {
+    return await send({});
+  } catch (error) {
+    if (!error.lacks) throw error;
+    const text = error.message.replace(" Nothing was changed.", "");
+    if (!(await confirmed({ heading: "Complete it anyway?", text, yes: "Complete", dangerous: false }))) {
+      throw new ApiError(409, "It was not completed.");
+    }
+    return send({ force: true });
   }
 }
 

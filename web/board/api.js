@@ -2,9 +2,10 @@
 
 /** A failed request: `status` is HTTP's, 0 if the server could not be reached; the message is for people. */
 export class ApiError extends Error {
-  constructor(status, message) {
+  constructor(status, message, lacks = false) {
     super(message);
     this.status = status;
+    this.lacks = lacks; // whether a task lacks something to be completed
   }
 }
 
@@ -37,7 +38,7 @@ export async function ask(method, path, body) {
     throw new ApiError(0, `The board's server does not answer.${unknown}`);
   }
   if (response.status === 401) signedOut.dispatchEvent(new Event("out"));
-  if (!response.ok) throw new ApiError(response.status, answer.error ?? `The server answered ${response.status}.`);
+  if (!response.ok) throw new ApiError(response.status, answer.error ?? `The server answered ${response.status}.`, answer.lacks);
   return answer;
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from lsp_mcp.board import dependencies, fields
 from lsp_mcp.board.store import Transaction
-from lsp_mcp.errors import ConflictError
+from lsp_mcp.errors import UnprovenError
 from lsp_mcp.prose import first_few
 
 
@@ -15,10 +15,10 @@ def check(at: Transaction, row: Mapping[Any, Any], *, is_waiting: bool, force: b
     """An addition to the history's message: what the completed task lacks and why; empty if it lacks nothing.
 
     `row` has `id` and the present `boxes` and `ticked`; a task that is not `is_waiting` depends on no pending one.
-    People are trusted; agents need `force` and a `reason`.
+    People need `force` to complete it all the same, agents also a `reason`.
 
     Raises:
-        ConflictError: something is missing, and the agent does not say why that is right.
+        UnprovenError: something is missing, without these.
     """
     lacks = []
     if left := row["boxes"] - row["ticked"]:
@@ -29,9 +29,7 @@ def check(at: Transaction, row: Mapping[Any, Any], *, is_waiting: bool, force: b
         return ""
     said = "; ".join(lacks)
     why = fields.message(reason, "reason") if reason is not None else ""
-    if at.actor.id and not (force and why):
-        raise ConflictError(
-            f"{row['id']} is not done: {said}. Nothing was changed: finish it, or pass force=true and "
-            "reason=WHY_IT_IS_DONE, which is kept in its history."
-        )
+    if not force or (at.actor.id and not why):
+        how = ": finish it, or pass force=true and reason=WHY_IT_IS_DONE, which is kept in its history"
+        raise UnprovenError(f"{row['id']} is not done: {said}. Nothing was changed{how if at.actor.id else ''}.")
     return f", although {said}" + (f": {why}" if why else "")

@@ -98,8 +98,8 @@ def update(
     """A task with what was given changed, the rest as it was; `message` is what the history says of it.
 
     Raises:
-        ConflictError: another agent works on it, and not `force`; or an agent completes it before it is done, without
-            `force` and a `reason`.
+        ConflictError: another agent works on it, and not `force`; or it is completed before it is done, without `force`
+            and, for an agent, a `reason`.
         CallerError: there is no such task or stage, a value cannot be used, stage and status contradict each other, or
             the task has another revision than the expected one: the message says what changed since.
     """
@@ -215,6 +215,8 @@ def move(
     position = positions.last(at, place["id"]) if next_ is None else positions.before(at, place, next_, row["id"])
     if place["id"] != row["stage"]:
         values, moved, _ = _entering(at, row, stage, None)
+        if values["status"] == "completed" != row["status"]:
+            moved += proving.check(at, row, is_waiting=row["is_waiting"], force=force, reason=None)
         said = {name: [row[name], values[name]] for name in ("stage", "status") if row[name] != values[name]}
         history.advance(at, row, {**values, "position": position}, moved, said)
     else:

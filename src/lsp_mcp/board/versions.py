@@ -107,11 +107,11 @@ def _change(at: Transaction, kind: Kind, ref: str, wanted: dict[str, Any], messa
     """Give an item these values; returns its new revision."""
     match kind:
         case "task":
-            return int(tasks.update(at, ref, message=message, **_task_values(at, ref, wanted))["revision"])
+            # A person who goes back to a completed revision has seen it, and is not asked again.
+            values = {**_task_values(at, ref, wanted), "force": not at.actor.id}
+            return int(tasks.update(at, ref, message=message, **values)["revision"])
         case "stage":
-            values: dict[str, Any] = {
-                name: wanted[name] for name in ("color", "completes", "activities") if name in wanted
-            }
+            values = {name: wanted[name] for name in ("color", "completes", "activities") if name in wanted}
             if "name" in wanted:
                 values["new_name"] = wanted["name"]
             if wanted.get("is_default"):  # it no longer is by itself if another one became that

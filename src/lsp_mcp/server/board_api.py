@@ -18,7 +18,7 @@ from lsp_mcp.board import agents, dependencies, library, people, stages, talk, t
 from lsp_mcp.board.board import Event, acting
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import PERSON, Actor, Transaction
-from lsp_mcp.errors import CallerError, ConflictError, LspMcpError, UnavailableError
+from lsp_mcp.errors import CallerError, ConflictError, LspMcpError, UnavailableError, UnprovenError
 from lsp_mcp.server.board_agents_api import AgentsApi
 from lsp_mcp.server.board_history_api import HistoryApi
 from lsp_mcp.server.board_links_api import LinksApi
@@ -69,6 +69,7 @@ class TaskChange(Body):
     untick: list[str] = Field(default_factory=list)
     depends_on: list[str] | None = None
     expected_revision: int | None = None
+    force: bool = False  # complete it although it lacks something
 
 
 class Move(Body):
@@ -77,6 +78,7 @@ class Move(Body):
     stage: str
     before: str | None = None
     after: str | None = None
+    force: bool = False  # complete it although it lacks something
 
 
 class Comment(Body):
@@ -227,7 +229,11 @@ class BoardApi:
 
     async def _move(self, request: Request) -> Any:
         id_, move = request.path_params["id"], Move.model_validate(await json_of(request))
-        return await self._board.write(lambda at: tasks.move(at, id_, move.stage, before=move.before, after=move.after))
+
+        def work(at: Transaction) -> Any:
+            return tasks.move(at, id_, move.stage, before=move.before, after=move.after, force=move.force)
+
+        return await self._board.write(work)
 
     async def _create_stage(self, request: Request) -> Any:
         new = NewStage.model_validate(await json_of(request))
@@ -313,6 +319,8 @@ def _answering(handler: Handler, who: Callable[[Request], Actor | None]) -> Hand
             return JSONResponse({"error": message}, status_code=400)
         except UnavailableError as error:
             return JSONResponse({"error": str(error)}, status_code=503)
+        except UnprovenError as error:
+            return JSONResponse({"error": str(error), "lacks": True}, status_code=409)
         except ConflictError as error:
             return JSONResponse({"error": str(error)}, status_code=409)
         except CallerError as error:
