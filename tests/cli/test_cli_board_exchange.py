@@ -103,16 +103,17 @@ def test_the_board_without_a_command_serves(run: Run, project: Path, monkeypatch
     )
     monkeypatch.setattr(serving, "run_stdio", lambda flags: served.append((flags.workspace_root, flags.form, "stdio")))
     monkeypatch.setattr(
-        serving, "new_link", lambda flags, _, *, port, dev: f"http://{flags.workspace_root}:{port}/{dev}"
+        serving, "new_link", lambda flags, _, *, port, dev, name: f"http://{flags.workspace_root}:{port}/{dev}/{name}"
     )
     assert run("--format", "compact", "board", "--workspace-root", "X").exit_code == 0
     assert run("--format", "compact", "board", "--dev", "--port", "5", "--no-open").exit_code == 0
     assert run("--workspace-root", "Y", "board", "--mcp").exit_code == 0
-    assert run("board", "--link", "--port", "7").stdout == "http://.:7/False\n"
-    assert json.loads(run("board", "--link", "--port", "7", "--json").stdout) == {"link": "http://.:7/False"}
+    assert run("board", "--link", "--port", "7").stdout == "http://.:7/False/None\n"
+    as_ada = run("board", "--link", "--as", "Ada", "--port", "7", "--json")
+    assert json.loads(as_ada.stdout) == {"link": "http://.:7/False/Ada"}
     assert served == [
-        ("X", "compact", {"port": None, "dev": False, "opens": True}),
-        (".", "compact", {"port": 5, "dev": True, "opens": False}),
+        ("X", "compact", {"port": None, "dev": False, "opens": True, "name": None}),
+        (".", "compact", {"port": 5, "dev": True, "opens": False, "name": None}),
         ("Y", "json", "stdio"),
     ]
 

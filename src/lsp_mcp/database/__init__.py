@@ -1,1 +1,1 @@
-"""What the board's database and the index store have in common: engines, migrations, and the words of their errors."""
+"""Databases, SQLite or PostgreSQL: engines, migrations, and the words of their errors."""
