@@ -306,7 +306,7 @@ WRITERS = {
     "board/exchange/folders.py": "what the board exports, to a folder that somebody names",
     "board/following.py": "the board's own folder",
     "board/store.py": "the board's own folder",
-    "cli/index_build.py": "what an indexer writes, in a temporary folder",
+    "cli/index_build.py": "the index file that a person asks for",
     "cli/install.py": "the programs that a person installs",
     "project_adapters.py": "which files of projects the user trusts, in a folder of our own",
     "disk/sentinel.py": "a folder of our own that is watched",
