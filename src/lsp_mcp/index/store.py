@@ -73,8 +73,12 @@ class IndexStore:
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
         """The result of `work`, which sees one moment. Raises UnavailableError: the database is gone."""
-        with self._transaction("BEGIN") as connection:
-            return work(connection)
+        try:
+            with self._transaction("BEGIN", reads=True) as connection:
+                return work(connection)
+        except _RepeatedError:  # a connection that is older than the database's last start
+            with self._transaction("BEGIN") as connection:
+                return work(connection)
 
     def push(self, gathered: Gathered, repository: str, commit: str, name: str | None = None) -> Pushed:
         """Store what was gathered as the newest index of `repository`, all or nothing. One of that commit is replaced.
@@ -171,7 +175,7 @@ class IndexStore:
         raise AssertionError("unreachable")
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Connection]:
+    def _transaction(self, begin: str, *, reads: bool = False) -> Iterator[Connection]:
         try:
             with self._engine.connect() as connection:
                 if self._file:
@@ -186,7 +190,7 @@ class IndexStore:
                         connection.exec_driver_sql("ROLLBACK")
                     raise
         except DBAPIError as error:
-            if code_of(error) in _RETRIED:
+            if code_of(error) in _RETRIED or (reads and error.connection_invalidated):
                 raise _RepeatedError(error) from None
             raise self._unavailable(error) from None
 
@@ -195,7 +199,7 @@ class IndexStore:
 
 
 class _RepeatedError(Exception):
-    """Another transaction changed the same repository: this one can be repeated."""
+    """Another transaction changed the same repository, or a reader lost its connection: this one can be repeated."""
 
     def __init__(self, error: DBAPIError) -> None:
         super().__init__(str(error))

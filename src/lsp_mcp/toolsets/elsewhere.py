@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from lsp_mcp.anchors import Anchor, is_anchor, parse_anchor
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.gaps import Gap
+from lsp_mcp.index.patience import asked
 from lsp_mcp.index.place import known_store
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Source
@@ -66,7 +66,7 @@ class OtherRepositories:
             alike, defining = elsewhere.called(url, names)
             return question(url, alike, defining, _MOST)
 
-        found, gaps = await self._said(ask, what)
+        found, gaps = await self._said(url, ask, what)
         if found and kind == "method" and what == "use":
             text = f"elsewhere calls of {name} through an interface or a base are not counted: ask about that method"
             gaps.append(Gap("not_searched", text, brief="calls through interfaces elsewhere"))
@@ -89,17 +89,17 @@ class OtherRepositories:
 
             return elsewhere.definitions(url, names, own, _MOST)
 
-        return await self._said(ask, "definition")
+        return await self._said(url, ask, "definition")
 
-    async def read(self, asked: str) -> Source | None:
-        """The definition around an anchor of another repository; None if `asked` is no such anchor.
+    async def read(self, spelled: str) -> Source | None:
+        """The definition around an anchor of another repository; None if `spelled` is no such anchor.
 
         Its text is that of the index. The `problem` of a document without text says so.
         """
         url = known_store(self._store)
-        if url is None or not is_anchor(asked):
+        if url is None or not is_anchor(spelled):
             return None
-        anchor = parse_anchor(asked)
+        anchor = parse_anchor(spelled)
         repository, _, rest = anchor.file.partition("@")
         commit, _, path = rest.partition("/")
         if not path or repository.startswith("/"):
@@ -111,16 +111,16 @@ class OtherRepositories:
 
             return elsewhere.excerpt(url, repository, commit, path, line)
 
-        found = await asyncio.to_thread(ask)
+        found = await asked(url, ask)
         if found is None:
             return None
         if found.text is None:
             why = f"{path} of {repository} was stored without its text; push it with --with-text"
-            return Source(asked=asked, problem=f"{asked}: {why}")
+            return Source(asked=spelled, problem=f"{spelled}: {why}")
         text, at = Text(found.text), numbers_point({"line": found.line, "character": found.start}, 0)
         first, last = (numbers_point({"line": line, "character": 0}, 0) for line in (found.first, found.last))
         return Source(
-            asked=asked,
+            asked=spelled,
             place=Place(Path(anchor.file), Span(at, at), text),
             name=found.name or "outside declarations",
             kind="definition" if found.name else "place",
@@ -132,9 +132,9 @@ class OtherRepositories:
 
     # --- inside ------------------------------------------------------------------------------------
 
-    async def _said(self, ask: Callable[[], Elsewhere], noun: str) -> Said:
+    async def _said(self, url: str, ask: Callable[[], Elsewhere], noun: str) -> Said:
         try:
-            found = await asyncio.to_thread(ask)
+            found = await asked(url, ask)
         except ModuleNotFoundError as error:
             return None, [Gap("not_searched", f"other repositories were not asked: {error.name} is not installed")]
         except LspMcpError as error:
