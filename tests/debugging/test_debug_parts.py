@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -11,11 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lsp_mcp.dap
-from lsp_mcp.dap.adapter import Exits, debuggers, filled
+from lsp_mcp.dap.adapter import Exits, debuggers, filled, load_debugger
 from lsp_mcp.dap.breakpoints import Breakpoints
 from lsp_mcp.dap.exits import Exit, exit_of
+from lsp_mcp.dap.finding import find_debugger
 from lsp_mcp.dap.output import Output
 from lsp_mcp.dap.secrets import Secrets
+from lsp_mcp.errors import MissingProgramError
 from lsp_mcp.render import debugging
 
 
@@ -109,3 +113,43 @@ def test_a_compact_answer_has_no_empty_line_no_python_and_says_none() -> None:
         "sessions:\n  session: s1, state: ended, exit_code: 0, children: 7 8"
     )
     assert debugging.compact({"session": "s1", "output": ["PASS"]}) == "session: s1\noutput:\n  PASS"
+
+
+@pytest.fixture
+def only_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder on PATH; no debugger is installed by lsp-mcp or beside it."""
+    monkeypatch.setitem(sys.modules, "debugpy", None)
+    monkeypatch.setenv("LSP_MCP_SERVERS", str(tmp_path / "servers"))
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    return tmp_path / "bin"
+
+
+def _environment(folder: Path, *packages: str) -> Path:
+    """The Python of a new environment with empty `packages`."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    for package in packages:
+        (next(folder.glob("lib/python*/site-packages")) / package).mkdir(parents=True)
+        (next(folder.glob("lib/python*/site-packages")) / package / "__init__.py").touch()
+    return folder / "bin" / "python"
+
+
+def test_debugpy_is_found_in_the_python_that_a_version_manager_on_path_starts(tmp_path: Path, only_path: Path) -> None:
+    adapter = load_debugger("debugpy")
+    root = tmp_path / "checkout"
+    (root / "debugpy" / "adapter").mkdir(parents=True)  # of the checkout: nobody's debugger
+    (root / "debugpy" / "__init__.py").touch()
+    with pytest.raises(MissingProgramError, match="lsp-mcp install debugpy"):
+        find_debugger(adapter, root)
+    there = _environment(tmp_path / "versions" / "3.x", "debugpy", "debugpy/adapter")
+    shim = only_path / "python3"
+    shim.write_text(f'#!/bin/sh\nexec {there} "$@"\n')
+    shim.chmod(0o755)
+    assert find_debugger(adapter, root)[1].startswith(str(tmp_path / "versions"))
+
+
+def test_debugpy_is_found_in_the_environment_of_the_workspace(tmp_path: Path, only_path: Path) -> None:
+    root = tmp_path / "checkout"
+    _environment(root / ".venv", "debugpy", "debugpy/adapter")
+    assert find_debugger(load_debugger("debugpy"), root)[1].startswith(str(root / ".venv"))

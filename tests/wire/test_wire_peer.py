@@ -96,6 +96,16 @@ async def test_an_answer_goes_to_who_asked() -> None:
 
 
 @bounded
+async def test_a_request_without_parameters_has_no_params() -> None:
+    async with line() as other:
+        asked = other.ask("shutdown", None)
+        await steps()
+        assert other.sent == [{"jsonrpc": "2.0", "id": 1, "method": "shutdown"}]
+        other.says({"id": 1, "result": None})
+        await asked
+
+
+@bounded
 async def test_fifty_requests_are_answered_out_of_order() -> None:
     async with line() as other:
         asked = [other.ask("m", number) for number in range(50)]

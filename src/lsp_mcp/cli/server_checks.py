@@ -12,10 +12,13 @@ from typing import Literal
 
 from lsp_mcp.adapters import Adapter, Requirement
 from lsp_mcp.errors import LspMcpError, MissingProgramError
-from lsp_mcp.programs import Installable, find_program, installed_folder, version_words
+from lsp_mcp.lsp.process.trial_start import trial_start
+from lsp_mcp.programs import Installable, find_command, find_program, installed_folder, version_words
+from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.wire.process import run
 
 _TIMEOUT = 5.0  # seconds for a program to print its version
+_START_TIMEOUT = 30.0  # seconds for a server to answer `initialize`
 _TRIAL_TIMEOUT = 30.0  # seconds for a program to do what a server will ask of it
 _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 
@@ -45,30 +48,42 @@ async def server_checks(adapter: Adapter, path: str | None, root: Check, needed:
     """The server, and the programs that it needs."""
     place = Path(root.path) if root.state == "ok" else Path.cwd()
     return await asyncio.gather(
-        _program(adapter, path, needed),
+        _program(adapter, path, place, needed),
         *(requirement_check(adapter, need, place, needed=needed) for need in adapter.requires),
     )
 
 
-async def _program(adapter: Adapter, path: str | None, needed: bool) -> Check:
+async def _program(adapter: Adapter, path: str | None, place: Path, needed: bool) -> Check:
+    """Whether the server starts. A version that cannot be found out is not a failure."""
     get = f"lsp-mcp install {adapter.name}" if adapter.install else f"install {adapter.title}, and put it on PATH"
     try:
+        command = (path, *adapter.command[1:]) if path else find_command(adapter)
         program = path or str(find_program(adapter))
     except MissingProgramError as error:
         return Check(adapter.name, "missing", needed, note=str(error), get=get)
     own = installed_folder(adapter)
     ours = own is not None and Path(program).is_relative_to(own)
     pinned = adapter.install.version if adapter.install else ""
-    untested = "not tested with lsp-mcp" if adapter.untested else ""
-    words = version_words(adapter, Path(program))
-    if not words:
-        return Check(adapter.name, "ok", needed, pinned if ours else "", program, untested)
-    version, problem = await printed_version(words)
-    if problem:
+    try:
+        told = await trial_start(plugin_of(adapter), command, place, _START_TIMEOUT)
+    except LspMcpError as error:
         get = f"{get} --force" if ours else get
-        return Check(adapter.name, "broken", needed, path=program, note=problem, get=get)
-    note = f"lsp-mcp is tested with {pinned}" if pinned and version != pinned and not untested else untested
-    return Check(adapter.name, "ok", needed, version, program, note)
+        return Check(adapter.name, "broken", needed, path=program, note=str(error), get=get)
+    words = version_words(adapter, Path(program))
+    version, problem = await printed_version(words) if words else (pinned if ours else "", "")
+    if not version:  # the server may name more than its number
+        named = _VERSION.search(told)
+        version = named[0] if named else ""
+    notes = [
+        *(["not tested with lsp-mcp"] if adapter.untested else []),
+        *([f"lsp-mcp is tested with {pinned}"] if _differs(version, pinned) and not adapter.untested else []),
+        *([f"its version is unknown: {problem}"] if problem and not version else []),
+    ]
+    return Check(adapter.name, "ok", needed, version, program, "; ".join(notes))
+
+
+def _differs(version: str, pinned: str) -> bool:
+    return bool(version and pinned and version != pinned)
 
 
 async def requirement_check(adapter: Installable, need: Requirement, place: Path, *, needed: bool) -> Check:

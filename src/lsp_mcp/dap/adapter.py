@@ -101,6 +101,7 @@ class DebugAdapter(Data, frozen=True):
     executable_marks: tuple[str, ...] = ()  # bytes, as Latin-1, near the start of compiled programs that are its own
     launch_executable: dict[str, Any] = _EMPTY  # laid over `launch` for those
     rank: int = 1  # of several that fit, the lowest that is installed
+    package_command: tuple[str, ...] = ()  # by which an {interpreter} prints the folder of its copy of the package
     interpreters: tuple[str, ...] = ()  # {interpreter}: the first that exists; {root}
     env: dict[str, str] = _EMPTY  # of what it debugs, unless the caller says otherwise
     adapter_env: dict[str, str] = _EMPTY

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import shutil
 import stat
+import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_mcp.adapters import shipped_adapters
@@ -17,14 +19,15 @@ from lsp_mcp.errors import CallerError, LspMcpError, MissingProgramError
 from lsp_mcp.programs import installed_folder, installed_program
 
 _MARKED = 64 * 1024  # bytes at the start of a compiled program in which its language leaves its mark
+_INTERPRETER_TIMEOUT = 5.0  # seconds for an interpreter to say where a package is
 _MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe")  # of compiled programs
 
 
 def find_debugger(adapter: DebugAdapter, root: Path) -> tuple[str, ...]:
     """The command that starts it, with full paths.
 
-    Searched in our own folder, among Python packages next to this program and in the workspace's environments, on PATH,
-    and in the adapter's extra places.
+    Searched in our own folder, among Python packages next to this program and of the interpreters that the workspace
+    uses, on PATH, and in the adapter's extra places. Runs those interpreters: call it in a thread.
 
     Raises:
         MissingProgramError: it is in none of them; the message says how to get it.
@@ -68,23 +71,43 @@ def _script(adapter: DebugAdapter, root: Path) -> Path | None:
         return None
     spec = importlib.util.find_spec(package)
     folders = [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
-    for environment in _environments(root):
-        folders += environment.glob(f"lib/python*/site-packages/{package}")
-    return next((folder / inside for folder in folders if (folder / inside).exists()), None)
+    asked = (_package_of(adapter, program, root) for program in _interpreters(adapter, root))
+    places = (folder / inside for folder in itertools.chain(folders, filter(None, asked)))
+    return next((place for place in places if place.exists()), None)
 
 
-def _environments(root: Path) -> Iterable[Path]:
-    named = os.environ.get("VIRTUAL_ENV")
-    return [root / ".venv", root / "venv", *([Path(named)] if named else [])]
+def _package_of(adapter: DebugAdapter, program: str, root: Path) -> Path | None:
+    """The folder of the adapter's package among those of the interpreter `program`; None if it has none.
+
+    Asked in `root`, because a version manager (pyenv) starts a different one in each folder.
+    """
+    command = filled(list(adapter.package_command), {"interpreter": program})
+    try:
+        done = subprocess.run(
+            command,
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_INTERPRETER_TIMEOUT,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    folder = done.stdout.strip()
+    return Path(folder) if done.returncode == 0 and folder else None
 
 
 def interpreter(adapter: DebugAdapter, root: Path) -> str | None:
     """The program that runs programs in the workspace; None to leave that to the adapter."""
+    return next(_interpreters(adapter, root), None)
+
+
+def _interpreters(adapter: DebugAdapter, root: Path) -> Iterator[str]:
     for template in adapter.interpreters:
         place = os.path.expandvars(template.replace("{root}", str(root)))
         if "$" not in place and (found := shutil.which(place)):
-            return found
-    return None
+            yield found
 
 
 def fitting(program: Path, name: str, root: Path) -> DebugAdapter:

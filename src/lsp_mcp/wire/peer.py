@@ -94,7 +94,7 @@ class Peer:
         self._waiters[request_id] = waiter
         answered = False
         try:
-            self._send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+            self._send({"jsonrpc": "2.0", "id": request_id, "method": method, **_params(params)})
             async with asyncio.timeout(timeout):
                 await self._drain()
                 result = await waiter
@@ -117,7 +117,7 @@ class Peer:
     def notify(self, method: str, params: Any) -> None:
         """Send a notification; does nothing if the peer is closed, as nobody would read it."""
         if not self._closed:
-            self._send({"jsonrpc": "2.0", "method": method, "params": params})
+            self._send({"jsonrpc": "2.0", "method": method, **_params(params)})
 
     def close(self, error: LspMcpError) -> None:
         """Fail every waiter with `error`, and every later request too."""
@@ -207,3 +207,8 @@ def _decoded(body: bytes) -> Any:
         return msgspec.json.decode(body)
     except (ValueError, RecursionError):
         return json.loads(body)  # five times as slow, and accepts invalid JSON: NaN, half a surrogate pair
+
+
+def _params(params: Any) -> dict[str, Any]:
+    """None is left out: JSON-RPC 2.0 knows no null parameters, and typescript-go 7 refuses them."""
+    return {} if params is None else {"params": params}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from pydantic import Field
@@ -63,7 +64,7 @@ class StartTools(DebugToolset):
             break_on=break_on_exceptions,
             debugger=debugger,
         )
-        plan = plan_start(wish, self._debug.root)
+        plan = await asyncio.to_thread(plan_start, wish, self._debug.root)
         notes = self._followed()
         for spelled in breakpoints or ():
             place, _, condition = spelled.partition(" if ")
@@ -87,7 +88,8 @@ class StartTools(DebugToolset):
         format: FormatChoice = None,
     ) -> str:
         """Attach to a running process by pid or port, or open a core file. debug_stop leaves the process running."""
-        plan = plan_attach(
+        plan = await asyncio.to_thread(
+            plan_attach,
             self._debug.root,
             debugger=debugger,
             pid=pid,
