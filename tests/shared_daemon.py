@@ -16,6 +16,10 @@ from typing import Any
 
 import psutil
 
+from lsp_mcp.edits.apply import apply_plan
+from lsp_mcp.edits.plan import EditPlan, FileChange
+from lsp_mcp.edits.policy import EditPolicy
+from lsp_mcp.text import Text
 from mcp_process import BOUND, GO_ENV, PROGRAM, Raw
 
 SOURCES = {
@@ -76,6 +80,30 @@ class Desk:
         """The only one."""
         (about,) = self.status()
         return psutil.Process(about["pid"])
+
+
+def killed_half_way(desk: Desk) -> None:
+    """A rename from the folder above the project was killed: `a.go` has the new name, a file above the old one."""
+    files = [desk.root / "a.go", desk.root.parent / "above.go"]
+    files[1].write_text("package above\n\nvar One = 1\n")
+    pid = os.fork()
+    if pid == 0:
+        replace = os.replace
+
+        def dies_later(old: Path, new: Path) -> None:
+            if Path(new) != files[0]:
+                os._exit(9)
+            replace(old, new)
+
+        os.replace = dies_later  # type: ignore[assignment]
+        try:
+            texts = [(path, path.read_text()) for path in files]
+            steps = [FileChange(path, Text(text), text.replace("One", "Uno"), ()) for path, text in texts]
+            apply_plan(EditPolicy(desk.root.parent).check(EditPlan(tuple(steps))))
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+    assert "Uno" in files[0].read_text() and "One" in files[1].read_text()
 
 
 class Played:

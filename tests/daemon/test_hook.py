@@ -12,7 +12,7 @@ import pytest
 
 from asking import skip_without
 from mcp_process import BOUND, GO_ENV, PROGRAM
-from shared_daemon import Desk, ask
+from shared_daemon import SOURCES, Desk, ask, killed_half_way
 
 skip_without("gopls")
 
@@ -78,6 +78,14 @@ def test_after_an_edit_the_files_new_errors_are_told_until_there_are_none(desk: 
         assert told(hook(desk, edited(desk, "notes.txt", "text\n"), *LONG_ENOUGH)) == ""
         assert told(hook(desk, {**broken, "tool_input": {"file_path": "/etc/hostname"}}, *LONG_ENOUGH)) == ""
         assert told(hook(desk, edited(desk, "b.go", "package shared\n\nvar six = seven\n"), "--within", "1e-5")) == ""
+
+
+def test_after_an_edit_what_could_not_be_undone_of_another_is_passed_on(desk: Desk) -> None:
+    with desk.client() as one:
+        ask(one)
+        killed_half_way(desk)
+        text = f"{SOURCES['a.go'].replace('One', 'Uno')}\nvar mine = 1\n"
+        assert told(hook(desk, edited(desk, "a.go", text), *LONG_ENOUGH)).startswith("an earlier edit was interrupted")
 
 
 def test_a_search_for_an_identifier_is_answered_once_a_session(desk: Desk) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from fakes.full_disk import full_disk
 from lsp_mcp.edits.apply import AppliedEdit, apply_plan
-from lsp_mcp.edits.journal import Journal, take_back_unfinished
+from lsp_mcp.edits.journal import Journal, take_back_unfinished, take_news
 from lsp_mcp.edits.plan import (
     CreateFile,
     DeleteFile,
@@ -543,8 +543,7 @@ def test_an_edit_whose_process_is_killed_at_any_moment_is_taken_back_or_done_by_
     assert nth > 30
 
 
-def test_what_was_changed_after_a_process_was_killed_is_not_taken_back(root: Path) -> None:
-    a, b = write(root / "a.go", "old a"), write(root / "b.go", "old b")
+def killed_after_the_first_replacement(root: Path, *steps: Step) -> None:
     pid = os.fork()
     if pid == 0:
         replaces: list[Path] = []
@@ -558,14 +557,54 @@ def test_what_was_changed_after_a_process_was_killed_is_not_taken_back(root: Pat
 
         os.replace = dies_after_the_first  # type: ignore[assignment]
         try:
-            apply(root, change(a, "old a", "new a"), change(b, "old b", "new b"))
+            apply(root, *steps)
         finally:
             os._exit(0)
     os.waitpid(pid, 0)
+
+
+def test_what_was_changed_after_a_process_was_killed_is_not_taken_back_and_is_told_once(root: Path) -> None:
+    a, b = write(root / "a.go", "old a"), write(root / "b.go", "old b")
+    killed_after_the_first_replacement(root, change(a, "old a", "new a"), change(b, "old b", "new b"))
     assert a.read_text() == "new a"
     a.write_text("fixed by hand")
     apply(root, change(b, "old b", "later"))
     assert (a.read_text(), b.read_text()) == ("fixed by hand", "later")
+    assert sorted(path.name for path in root.iterdir()) == ["a.go", "b.go"], "nothing of ours stays in the workspace"
+    (told,) = take_news(root)
+    assert f"undone but for this: {a} (it was changed since); its text before that edit is in " in told
+    assert Path(told.rpartition(" is in ")[2]).read_text() == "old a"
+    assert not take_news(root)
+
+
+def test_a_new_file_that_was_changed_after_a_process_was_killed_is_told(root: Path) -> None:
+    a, new = write(root / "a.go", "old a"), root / "new.go"
+    killed_after_the_first_replacement(root, CreateFile(new), change(a, "old a", "new a"))
+    new.write_text("more")
+    take_back_unfinished(root)
+    assert a.read_text() == "old a" and new.read_text() == "more"
+    assert take_news(root) == [
+        f"an earlier edit was interrupted, and undone but for this: {new} was created and is still there "
+        "(it was changed since)"
+    ]
+
+
+def test_an_edit_that_was_killed_is_undone_from_any_root_that_overlaps_its_own(root: Path) -> None:
+    for other, is_undone in [(root / "sub", True), (root.parent, True), (root.parent / "beside", False)]:
+        a, b = write(root / "sub/a.go", "old a"), write(root / "b.go", "old b")
+        killed_after_the_first_replacement(root, change(a, "old a", "new a"), change(b, "old b", "new b"))
+        take_back_unfinished(other)
+        assert (a.read_text() == "old a") == is_undone, other
+        assert not take_news(other)
+
+
+def test_what_could_not_be_undone_is_told_where_it_concerns_the_root(root: Path) -> None:
+    a, b = write(root / "sub/a.go", "old a"), write(root / "b.go", "old b")
+    killed_after_the_first_replacement(root, change(a, "old a", "new a"), change(b, "old b", "new b"))
+    a.write_text("fixed by hand")
+    take_back_unfinished(root / "sub")
+    assert not take_news(root.parent / "beside")
+    assert [str(a) in one for one in take_news(root / "other")] == [True]
 
 
 def test_an_edit_that_was_killed_in_another_container_is_left_to_it(

@@ -81,7 +81,7 @@ def answer_event(event: Mapping[str, Any], flags: Sequence[str]) -> str:
 
 
 def _new_errors(arguments: Json, event: Mapping[str, Any], flags: Sequence[str]) -> str:
-    """The errors of the edited file that are new since the baseline."""
+    """The errors of the edited file that are new since the baseline, and the remarks on that answer."""
     file = next((arguments[key] for key in _EDITED if isinstance(arguments.get(key), str)), "")
     request = _question(event, [*flags, "call", "check", f"path={file}", "since=start", "--json"]) if file else None
     if request is None:
@@ -102,11 +102,11 @@ def _new_errors(arguments: Json, event: Mapping[str, Any], flags: Sequence[str])
     lines = [_error(one) for one in errors[:_MOST_ERRORS]]
     more = [f"… and {len(errors) - _MOST_ERRORS} more"] if len(errors) > _MOST_ERRORS else []
     unchecked = found.get("message", "").startswith("Not checked")
-    if not errors:
-        return f"lsp-mcp check: {found['message']} ({found['status']})" if unchecked else ""
-    file = errors[0]["location"]["file"]
-    number = f"{len(errors)} new error{'s' if len(errors) > 1 else ''}"
-    return "\n".join([f"lsp-mcp check: {number} in {file}", *lines, *more])
+    head = [f"lsp-mcp check: {found['message']} ({found['status']})"] if unchecked else []
+    if errors:
+        number = f"{len(errors)} new error{'s' if len(errors) > 1 else ''}"
+        head = [f"lsp-mcp check: {number} in {errors[0]['location']['file']}"]
+    return "\n".join([*head, *lines, *more, *(answer["err"] if found else [])])
 
 
 def _error(one: Json) -> str:

@@ -1,8 +1,9 @@
 """Undo unfinished edits, even after this process was killed: `Journal`, `take_back_unfinished`.
 
 Each step is recorded before it is done. The journal is a file in our cache, locked by its process: one without a lock
-belongs to a process that was killed, and the next process on this machine that edits or serves that root undoes its
-steps. Another container that shares the cache may have another checkout at the same path: it has its own journals.
+belongs to a process that was killed, and the next process on this machine that edits or serves that root, one that
+contains it or one below it undoes its steps. What cannot be undone is kept until a caller is told (`take_news`).
+Another container that shares the cache may have another checkout at the same path: it has its own journals.
 """
 
 from __future__ import annotations
@@ -23,19 +24,23 @@ from pathlib import Path
 from typing import Literal
 
 from lsp_mcp.cache_folders import cache_folder, machine
-from lsp_mcp.private_files import open_private, private_folder
+from lsp_mcp.door.place import keep_newest
+from lsp_mcp.private_files import open_private, private_folder, write_private
 
 log = logging.getLogger(__name__)
 
-Kind = Literal["draft", "rewrite", "create", "folder", "move", "kept", "done"]
+Kind = Literal["root", "draft", "rewrite", "create", "folder", "move", "kept", "done"]
+_MOST_OLD_TEXTS = 200  # of files that were changed before their edit could be undone
+_CHANGED = "it was changed since"
+_JOURNAL, _NEWS = "edit", "news"  # kinds of files
 
 
 @dataclass(frozen=True)
 class Step:
     """One step: `path` is a draft, gets a new text (the old one is at `other`), is created, or is renamed from `other`.
 
-    `digest` is that of the new text: a file that another program has changed since is not reverted. `done` ends an
-    edit; the files that it `kept` are removed then.
+    The first names the `root` of the edit. `digest` is that of the new text: a file that another program has changed
+    since is not reverted. `done` ends an edit; the files that it `kept` are removed then.
     """
 
     kind: Kind
@@ -67,13 +72,15 @@ class Step:
             case "rewrite":
                 _put_back(path, other, self.digest)
             case "create":
-                if path.exists() and _digest(path) == self.digest:
+                if path.exists():
+                    _require(_digest(path) == self.digest, _CHANGED)
                     path.unlink()
             case "folder":
                 with contextlib.suppress(FileNotFoundError):
                     path.rmdir()
             case "move":
-                if os.path.lexists(path) and not os.path.lexists(other):
+                if os.path.lexists(path):
+                    _require(not os.path.lexists(other), f"another {other.name} is there")
                     path.rename(other)
 
 
@@ -81,11 +88,15 @@ def _put_back(path: Path, backup: Path, digest: str) -> None:
     if not backup.exists():
         return
     is_ours = not os.path.lexists(path) or path.samefile(backup) or _digest(path) == digest
-    if not is_ours:
-        raise OSError(None, "it was changed since")
+    _require(is_ours, _CHANGED)
     if not (path.exists() and path.samefile(backup)):
         backup.replace(path)
     backup.unlink(missing_ok=True)
+
+
+def _require(can_be_undone: bool, otherwise: str) -> None:
+    if not can_be_undone:
+        raise OSError(None, otherwise)
 
 
 def digest(content: bytes) -> str:
@@ -104,8 +115,9 @@ class Journal:
         self._steps: list[Step] = []
         self._descriptor: int | None = None
         with contextlib.suppress(OSError):
-            self._path = private_folder(_folder()) / f"{_prefix(root)}{secrets.token_hex(8)}"
+            self._path = private_folder(_folder()) / _new_name(_JOURNAL)
             self._descriptor = _locked(self._path)
+            self._write(Step("root", str(root)))
 
     def begin(self, kind: Kind, path: Path, other: Path | None = None, content: bytes = b"") -> None:
         """Record a step, which is done next."""
@@ -125,7 +137,7 @@ class Journal:
 
     def take_back(self) -> list[str]:
         """Undo all steps, the last first. Returns the state and the reason where that failed."""
-        return _take_back(self._steps)
+        return [f"{step.state} ({why})" for step, why in _undone(self._steps)]
 
     def close(self) -> None:
         """Remove the journal; idempotent."""
@@ -149,12 +161,39 @@ class Journal:
 
 
 def take_back_unfinished(root: Path) -> None:
-    """Undo the edits below `root` whose process was killed; remove the leftovers of complete ones."""
-    with contextlib.suppress(OSError):
-        for path in _folder().glob(f"{_prefix(root)}*"):
-            with _orphan(path) as lines:
-                if lines is not None:
-                    _finish(_steps(lines))
+    """Undo the edits in `root`, in what contains it and below it whose process was killed; `take_news` has the rest.
+
+    The leftovers of complete edits are removed.
+    """
+    for path in _files(_JOURNAL):
+        with contextlib.suppress(OSError), _orphan(path, root) as steps:
+            if told := _finish(steps):
+                text = "\n".join([steps[0].path, *told])
+                write_private(_folder() / _new_name(_NEWS), text.encode(errors="surrogateescape"))
+
+
+def take_news(root: Path) -> list[str]:
+    """What could not be undone of the edits of a killed process that concern `root`; each is returned once."""
+    found: list[str] = []
+    for path in _files(_NEWS):
+        with contextlib.suppress(OSError):
+            of, *lines = path.read_bytes().decode(errors="surrogateescape").split("\n")
+            if _concerns(Path(of), root):
+                path.unlink()  # raises if another process has just returned it
+                found += lines
+    return found
+
+
+def _concerns(edited: Path, root: Path) -> bool:
+    return edited.is_relative_to(root) or root.is_relative_to(edited)
+
+
+def _files(kind: str) -> list[Path]:
+    """The files of this machine, journals or news."""
+    try:
+        return sorted(path for path in _folder().iterdir() if path.name.startswith(_prefix(kind)))
+    except OSError:
+        return []
 
 
 def _steps(lines: list[str]) -> list[Step]:
@@ -166,25 +205,45 @@ def _steps(lines: list[str]) -> list[Step]:
         return []
 
 
-def _finish(steps: list[Step]) -> None:
+def _finish(steps: list[Step]) -> list[str]:
+    """Undo `steps`, or remove what they kept if they were all done. Returns what could not be undone, for a caller."""
     if steps and steps[-1].kind == "done":
         for step in steps:
             if step.kind == "kept":
                 _remove(Path(step.path))
-        return
-    for stuck in _take_back(steps):
-        log.warning("an interrupted edit could not be undone: %s", stuck)
-    if done := [step.path for step in steps if step.kind != "draft"]:
+        return []
+    stuck = _undone(steps)
+    for step, why in stuck:
+        log.warning("an interrupted edit could not be undone: %s (%s)", step.state, why)
+    if done := [step.path for step in steps if step.kind not in ("root", "draft")]:
         log.warning("an interrupted edit was undone: %s", ", ".join(done))
+    return [_news(step, why) for step, why in stuck]
 
 
-def _take_back(steps: list[Step]) -> list[str]:
+def _news(step: Step, why: str) -> str:
+    """Where the text before the edit is: in the cache, so that nothing of ours stays in the workspace."""
+    begin = "an earlier edit was interrupted, and undone but for this:"
+    if step.kind != "rewrite":
+        return f"{begin} {step.state} ({why})"
+    old = Path(step.other)
+    with contextlib.suppress(OSError):
+        folder = private_folder(cache_folder() / "old-texts")
+        kept = folder / f"{secrets.token_hex(4)}-{Path(step.path).name}"
+        shutil.move(old, kept)
+        kept.touch()
+        keep_newest([str(one) for one in folder.iterdir()], _MOST_OLD_TEXTS)
+        old = kept
+    return f"{begin} {step.path} ({why}); its text before that edit is in {old}"
+
+
+def _undone(steps: list[Step]) -> list[tuple[Step, str]]:
+    """Undo `steps`, the last first. Returns those where that failed, and why."""
     stuck = []
     for step in reversed(steps):
         try:
             step.take_back()
         except OSError as error:
-            stuck.append(f"{step.state} ({reason(error)})")
+            stuck.append((step, reason(error)))
     return stuck
 
 
@@ -196,17 +255,21 @@ def _remove(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _orphan(path: Path) -> Iterator[list[str] | None]:
-    """The lines of a journal whose process is gone, locked; None if its process is alive. The journal is removed."""
+def _orphan(path: Path, root: Path) -> Iterator[list[Step]]:
+    """The steps of a journal whose process is gone and that concerns `root`, locked; else none. Then it is removed."""
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield None
+        except BlockingIOError:  # its process is alive
+            yield []
             return
         with open(descriptor, encoding="utf-8", errors="surrogateescape", closefd=False) as file:
-            yield list(file)
+            steps = _steps(list(file))
+        if steps and not _concerns(Path(steps[0].path), root):
+            yield []
+            return
+        yield steps
         path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
@@ -234,6 +297,10 @@ def _folder() -> Path:
     return cache_folder() / "edits"
 
 
-def _prefix(root: Path) -> str:
-    checkout = machine() + b"\0" + os.fsencode(root)
-    return f"{hashlib.blake2b(checkout, digest_size=8).hexdigest()}-"
+def _prefix(kind: str) -> str:
+    """How the names of this machine's files begin."""
+    return f"{kind}-{hashlib.blake2b(machine(), digest_size=8).hexdigest()}-"
+
+
+def _new_name(kind: str) -> str:
+    return f"{_prefix(kind)}{secrets.token_hex(8)}"

@@ -18,7 +18,7 @@ from lsp_mcp.backend import Backend, Report, no_report
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
 from lsp_mcp.edits.apply import apply_plan
-from lsp_mcp.edits.journal import take_back_unfinished
+from lsp_mcp.edits.journal import take_back_unfinished, take_news
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.edits.policy import CheckedPlan, EditPolicy
 from lsp_mcp.errors import LspMcpError, PathError, RefusedError, UnavailableError
@@ -114,9 +114,17 @@ class Sessions:
 
     @contextmanager
     def asked(self) -> Iterator[None]:
-        """For the time of a call that asks language servers; it stops the proofs of earlier answers."""
+        """For the time of a call that asks language servers; it stops the proofs of earlier answers.
+
+        Edits that other processes have left half done are undone first.
+        """
+        take_back_unfinished(self.workspace.root)
         with self.use.call(), self.word_checks.background.asked():
             yield
+
+    def take_news(self) -> list[str]:
+        """See `edits.journal.take_news`."""
+        return take_news(self.workspace.root)
 
     @property
     def backends(self) -> Sequence[Backend]:

@@ -104,6 +104,7 @@ def offered_tools(context: ToolContext) -> list[Tool]:
                 timeout=None if name in PARTS else settings.request_timeout,
                 answer_within=settings.answer_within,
                 use=_use(context, name),
+                take_news=tuple if _is_apart(name) else context.sessions.take_news,
                 later=context.sessions.word_checks.background.later,
             )
         )
@@ -124,8 +125,12 @@ def offered_tools(context: ToolContext) -> list[Tool]:
 
 def _use(context: ToolContext, toolset: str) -> Callable[[], AbstractContextManager[None]]:
     """What the calls of a toolset enter: those that ask language servers stop what these do in the background."""
-    sessions = context.sessions
-    return sessions.use.call if toolset in PARTS or toolset == _DEBUG else sessions.asked
+    return context.sessions.use.call if _is_apart(toolset) else context.sessions.asked
+
+
+def _is_apart(toolset: str) -> bool:
+    """Whether its tools ask no language server."""
+    return toolset in PARTS or toolset == _DEBUG
 
 
 def lua_tools(context: ToolContext) -> LuaTools | None:

@@ -9,7 +9,7 @@ import asyncio
 import difflib
 import inspect
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from functools import cache, partial
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar, get_type_hints
@@ -116,6 +116,7 @@ class Tool(Struct, frozen=True):
     base: Base = 1
     toolset: str = ""  # the name of its toolset
     use: Callable[[], AbstractContextManager[None]] = nullcontext  # entered for the time of a call
+    take_news: Callable[[], Iterable[str]] = tuple  # remarks that the next answer has, whatever it is about
     later: Later | None = None  # gets what finishes an answer that was cut short
     turn: Callable[[Call], asyncio.Lock] | None = None  # held during a call: this one runs after earlier ones
 
@@ -164,6 +165,8 @@ class Tool(Struct, frozen=True):
                 async with bounded(timeout, self.name, call.report) as call.report, self._turn(call):
                     with proving as present:
                         answer = await self.method(call, **values)
+            for text in self.take_news():
+                call.remark(text)
             if present.is_cut and self.read_only and self.later:
                 own = Call(call.format, arguments=call.arguments, client=Client("background", "background"))
                 self.later((self.name, repr(values)), partial(self.method, own, **values))
