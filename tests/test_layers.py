@@ -69,6 +69,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"nested", "word_search"},
     ],
     "syntax": [
+        {"signatures"},
         {"codes"},
         {"code", "imports"},
         {"trees", "preprocessor"},
@@ -96,6 +97,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "board",
             "debug",
         },
+        {"signatures"},
         {"changing", "passing", "test_commands", "trees"},
         {"answers", "renaming", "deltas"},
         {"questions", "elsewhere"},

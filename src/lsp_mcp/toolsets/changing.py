@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Checked, Trial
-from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange
+from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange, RenameFile, Step
+from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.checking.problems import Delta, Problem, known
+from lsp_mcp.features.editing.tidying import tidied
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import first_few
 from lsp_mcp.render.answers import Change
@@ -89,6 +92,26 @@ class ChangingToolset(AnchorToolset):
                 delta=delta,
             ),
         )
+
+    async def _tidied(self, backend: Backend, plan: EditPlan) -> tuple[EditPlan, list[Gap]]:
+        """`plan` with the new text in its files formatted: servers may leave blank lines, for example."""
+        self._refuse_forbidden(plan)
+        if any(isinstance(step, RenameFile) for step in plan.steps):
+            return plan, []
+        steps: list[Step] = []
+        remarks: list[Gap] = []
+        async with backend.trial() as trial:
+            for step in plan.steps:
+                if not isinstance(step, FileChange) or not backend.adapter.language_of(step.path):
+                    steps.append(step)
+                    continue
+                after, more = await tidied(backend, trial, step.path, step.before, Text(step.after))
+                remarks += more
+                if after.content != step.after:
+                    steps += filter(None, [change_of(step.path, step.before, after.content)])
+                else:
+                    steps.append(step)
+        return replace(plan, steps=tuple(steps)), remarks
 
     def _is_generated(self, path: Path, text: Text) -> bool:
         languages = [backend.adapter.language_of(path) for backend in self._sessions.backends]

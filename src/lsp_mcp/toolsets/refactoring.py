@@ -13,12 +13,10 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from lsp_mcp.backend import Backend, Json, Scope
-from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
-from lsp_mcp.edits.rewriting import change_of
+from lsp_mcp.edits.plan import EditPlan, FileChange, Step
 from lsp_mcp.errors import CallerError, PointError, RefusedError
 from lsp_mcp.features.checking.checking import problems
-from lsp_mcp.features.editing.tidying import formatting, tidied
-from lsp_mcp.gaps import Gap
+from lsp_mcp.features.editing.tidying import formatting
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Offers
 from lsp_mcp.requests.asking import answer
@@ -27,8 +25,8 @@ from lsp_mcp.requests.edit_plans import plan_of
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.addresses import Address
 from lsp_mcp.toolsets.answers import Confirmed
-from lsp_mcp.toolsets.changing import ChangingToolset
 from lsp_mcp.toolsets.deltas import Looked
+from lsp_mcp.toolsets.signatures import SignatureChanging
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.uris import path_uri
 from lsp_mcp.visible import quoted, shortened
@@ -36,6 +34,7 @@ from lsp_mcp.visible import quoted, shortened
 _POINTS = 12  # identifiers of one line to ask about
 _FORMAT, _IMPORTS = "Format file", "source.organizeImports"
 _EXTRACT = "refactor.extract"
+_SIGNATURE = "change signature"
 
 
 class _Target(Struct, frozen=True):
@@ -57,8 +56,8 @@ class _Found(Struct, frozen=True):
     plan: EditPlan | None = None
 
 
-class RefactorTools(ChangingToolset):
-    """One tool for all code actions that change source."""
+class RefactorTools(SignatureChanging):
+    """One tool for all code actions that change source, and for changes of signatures."""
 
     @tool(title="Refactor", read_only=False, destructive=True)
     async def refactor(
@@ -68,11 +67,16 @@ class RefactorTools(ChangingToolset):
         action: Annotated[str | None, Field(description="Default: list those that apply")] = None,
         options: Annotated[dict[str, Any] | None, Field(description='{"name": …} for extracted code')] = None,
         apply: Annotated[bool, Field(description="false: preview")] = True,
+        allow_partial: Annotated[bool, UNLISTED] = False,
         confirmed: Annotated[Confirmed, UNLISTED] = False,
         format: FormatChoice = None,
     ) -> str:
-        """Extract, inline, move, change parameters, implement an interface, fill, organize imports, format, quick fix.
+        """Extract, inline, move, change_signature, implement an interface, fill, organize imports, format, quick fix.
         Returns the diff and the errors it causes."""
+        if _normal(action or "") == _SIGNATURE:
+            return await self._change_signature(
+                call, target, options or {}, apply=apply, confirmed=confirmed, allow_partial=allow_partial
+            )
         backend, find = await self._handle(call, target)
 
         async def ask() -> _Found:
@@ -106,26 +110,6 @@ class RefactorTools(ChangingToolset):
             confirmed=confirmed,
             gaps=[*answered.gaps, *remarks],
         )
-
-    async def _tidied(self, backend: Backend, plan: EditPlan) -> tuple[EditPlan, list[Gap]]:
-        """`plan` with the new text in its files formatted: servers may leave blank lines, for example."""
-        self._refuse_forbidden(plan)
-        if any(isinstance(step, RenameFile) for step in plan.steps):
-            return plan, []
-        steps: list[Step] = []
-        remarks: list[Gap] = []
-        async with backend.trial() as trial:
-            for step in plan.steps:
-                if not isinstance(step, FileChange) or not backend.adapter.language_of(step.path):
-                    steps.append(step)
-                    continue
-                after, more = await tidied(backend, trial, step.path, step.before, Text(step.after))
-                remarks += more
-                if after.content != step.after:
-                    steps += filter(None, [change_of(step.path, step.before, after.content)])
-                else:
-                    steps.append(step)
-        return replace(plan, steps=tuple(steps)), remarks
 
     # --- inside ------------------------------------------------------------------------------------
 

@@ -1,0 +1,223 @@
+"""The functions and calls of a text, with their parameters and arguments: `signatures_of`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from lsp_mcp.edits.listing import Listing, listing
+from lsp_mcp.syntax.code import Code, code_without
+from lsp_mcp.syntax.codes import code_of
+from lsp_mcp.syntax.grammars import Grammar, grammar_of
+from lsp_mcp.syntax.trees import TREES, Parsed
+from lsp_mcp.text import Text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_QUERY = "signatures"
+_Stretch = tuple[int, int]
+
+
+class Parameter(Struct, frozen=True):
+    """One parameter, at `span`; its `name` is None if it has none.
+
+    Parameters of one `group`, above 0, share their type, which the last of them has. `is_rest`: it takes any number of
+    arguments.
+    """
+
+    span: _Stretch
+    name: _Stretch | None = None
+    type: _Stretch | None = None
+    default: _Stretch | None = None
+    group: int = 0
+    is_rest: bool = False
+
+
+class Function(Struct, frozen=True):
+    """A function: what declares it, or a literal. `whole` is all of it; `name` is None for a literal."""
+
+    whole: _Stretch
+    name: _Stretch | None
+    parameters: tuple[Parameter, ...]
+    listing: Listing | None  # None: it is not understood
+    result: _Stretch | None = None
+    body: _Stretch | None = None
+
+
+class Called(Struct, frozen=True):
+    """A call: what is called is named at `name`. `has_spread`: an argument may stand for several ones."""
+
+    name: _Stretch
+    listing: Listing | None  # None: it is not understood
+    has_spread: bool = False
+    only_call: bool = False  # its only argument is a call, which may return several values
+
+
+class Signatures(Struct, frozen=True):
+    """The functions and calls of one text, by the offsets of their names; `literals` have no name."""
+
+    text: Text
+    functions: Mapping[int, Function]
+    calls: Mapping[int, Called]
+    literals: tuple[Function, ...]
+    mentions: frozenset[int]  # where a function is only named, whatever its parameters
+    identifiers: tuple[_Stretch, ...]  # names of values
+    form: str  # how a parameter is written, of {name} and {type}
+    unnamed: str  # the name of a parameter that nobody uses; empty: none is needed
+
+    def slice(self, stretch: _Stretch) -> str:
+        """The text there."""
+        return self.text.content[stretch[0] : stretch[1]]
+
+    def around(self, offset: int) -> Iterator[Function]:
+        """The functions whose bodies contain `offset`, the innermost first."""
+        every = [*self.functions.values(), *self.literals]
+        inside = [one for one in every if one.body and one.body[0] <= offset < one.body[1]]
+        yield from sorted(inside, key=lambda one: one.body or (0, 0), reverse=True)
+
+
+def has_signatures(language_id: str) -> bool:
+    """Whether the parameters of functions in this language are known."""
+    grammar = grammar_of(language_id)
+    return bool(grammar and grammar.query(_QUERY))
+
+
+async def signatures_of(text: Text, language_id: str) -> Signatures | None:
+    """The functions and calls of `text`; None for a language without such a query."""
+    grammar = grammar_of(language_id)
+    if grammar is None or grammar.query(_QUERY) is None:
+        return None
+    return await asyncio.to_thread(_signatures, text, grammar, language_id)
+
+
+def _signatures(text: Text, grammar: Grammar, language_id: str) -> Signatures:
+    from tree_sitter import QueryCursor
+
+    query = grammar.query(_QUERY)
+    assert query
+    tree = TREES.tree_of(text, grammar)
+    captured = QueryCursor(query).captures(tree.root)
+    found = _Found(tree, code_of(text, language_id) or code_without(()), captured)
+    functions: dict[int, Function] = {}
+    literals: list[Function] = []
+    for one in found.functions():
+        if one.name:
+            functions[one.name[0]] = one
+        else:
+            literals.append(one)
+    settings = query.pattern_settings(0)
+    return Signatures(
+        text,
+        functions,
+        {one.name[0]: one for one in found.calls()},
+        tuple(literals),
+        frozenset(tree.offset(found.last_name(node).start_byte) for node in captured.get("mention", ())),
+        tuple(tree.offsets(node) for node in captured.get("identifier", ())),
+        settings.get("parameter") or "{name} {type}",
+        settings.get("unnamed") or "",
+    )
+
+
+class _Found:
+    """What a query captured in a text."""
+
+    def __init__(self, tree: Parsed, code: Code, captured: Mapping[str, Sequence[Node]]) -> None:
+        self._tree, self._code, self._captured = tree, code, captured
+        self._naming = self._inside("name", "named")
+        self._results = self._inside("result", "function")
+        self._bodies = self._inside("body", "function")
+        self._parameters = self._grouped("parameter", "parameters")
+        self._names = self._grouped("parameter.name", "parameter")
+        self._types = self._grouped("parameter.type", "parameter")
+        self._defaults = self._grouped("parameter.default", "parameter")
+        self._rest = {node.id for node in captured.get("parameter.rest", ())}
+        self._spread = {node.id for node in captured.get("spread", ())}
+        self._call_nodes = {node.id for node in captured.get("call", ())}
+
+    def functions(self) -> Iterator[Function]:
+        """Everything that declares parameters."""
+        declared = self._inside("declared", "function")
+        parameters = self._inside("parameters", "function")
+        for node in self._captured.get("function", ()):
+            if (list_ := parameters.get(node.id)) is None:
+                continue
+            name = declared.get(node.id)
+            result, body = self._results.get(node.id), self._bodies.get(node.id)
+            listed = list(self._listed(self._parameters.get(list_.id, ())))
+            yield Function(
+                self._tree.offsets(node),
+                self._tree.offsets(self.last_name(name)) if name else None,
+                tuple(listed),
+                self._listing(list_, [one.span for one in listed]),
+                self._tree.offsets(result) if result else None,
+                self._tree.offsets(body) if body else None,
+            )
+
+    def calls(self) -> Iterator[Called]:
+        """Everything that passes arguments to something with a name."""
+        called = {node.parent.id: node for node in self._captured.get("called", ()) if node.parent}
+        for node in self._captured.get("arguments", ()):
+            if node.parent is None or (what := called.get(node.parent.id)) is None:
+                continue
+            arguments = [one for one in node.named_children if not one.is_extra]
+            spans = [self._tree.offsets(one) for one in arguments]
+            yield Called(
+                self._tree.offsets(self.last_name(what)),
+                self._listing(node, spans),
+                any(one.id in self._spread for one in arguments),
+                len(arguments) == 1 and arguments[0].id in self._call_nodes,
+            )
+
+    def last_name(self, node: Node) -> Node:
+        """The identifier that a longer expression ends with: `f` of `pkg.f[int]`."""
+        while inner := self._naming.get(node.id):
+            node = inner
+        return node
+
+    def _listed(self, nodes: Iterable[Node]) -> Iterator[Parameter]:
+        for group, node in enumerate(nodes, 1):
+            names = [self._tree.offsets(one) for one in self._names.get(node.id, ())]
+            type_ = next((self._tree.offsets(one) for one in self._types.get(node.id, ())), None)
+            default = next((self._tree.offsets(one) for one in self._defaults.get(node.id, ())), None)
+            start, end = self._tree.offsets(node)
+            is_rest = node.id in self._rest
+            if len(names) <= 1:
+                name = names[0] if names else None
+                yield Parameter((start, end), name, type_, default, 0, is_rest)
+                continue
+            for name in names[:-1]:
+                yield Parameter(name, name, type_, None, group)
+            yield Parameter((names[-1][0], end), names[-1], type_, None, group)
+
+    def _listing(self, node: Node, spans: Sequence[_Stretch]) -> Listing | None:
+        """The list of a node with brackets; None if it has errors, or is divided by other things than commas."""
+        children = node.children
+        if node.has_error or len(children) < 2 or children[0].is_named or children[-1].is_named:
+            return None
+        start, end = self._tree.offset(children[0].end_byte), self._tree.offset(children[-1].start_byte)
+        try:
+            return listing(
+                self._tree.text.content, start, end, spans, lambda offset: self._code.part(offset) != "comment"
+            )
+        except ValueError:
+            return None
+
+    def _inside(self, inner: str, outer: str) -> dict[int, Node]:
+        """The first node `inner` for each `outer` directly around it, by the id of that."""
+        return {owner: nodes[0] for owner, nodes in self._grouped(inner, outer).items()}
+
+    def _grouped(self, inner: str, outer: str) -> dict[int, list[Node]]:
+        """The nodes `inner` by the id of the nearest `outer` around each, in order."""
+        outers = {node.id for node in self._captured.get(outer, ())}
+        found: dict[int, list[Node]] = {}
+        for node in sorted(self._captured.get(inner, ()), key=lambda one: one.start_byte):
+            above = node.parent
+            while above and above.id not in outers:
+                above = above.parent
+            if above:
+                found.setdefault(above.id, []).append(node)
+        return found
