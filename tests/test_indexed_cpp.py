@@ -17,6 +17,7 @@ from lsp_mcp.features.types.class_heads import templates_around
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.process.connection import ProcessConnection
 from lsp_mcp.lsp.readiness import Readiness
+from lsp_mcp.lsp.served_documents import ServedDocuments
 from lsp_mcp.lsp.session import Session
 from lsp_mcp.servers.clangd.compilation import index_file
 from lsp_mcp.sessions.sessions import Sessions
@@ -53,13 +54,13 @@ def write(root: Path) -> None:
 def test_only_files_in_doubt_are_opened(changed: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path)
     opened: set[str] = set()
-    open_ = Session.open
+    open_ = ServedDocuments.open
 
-    async def noted(self: Session, path: Path) -> object:
+    async def noted(self: ServedDocuments, path: Path) -> object:
         opened.add(path.name)
         return await open_(self, path)
 
-    monkeypatch.setattr(Session, "open", noted)
+    monkeypatch.setattr(ServedDocuments, "open", noted)
 
     async def question(ask: Ask) -> None:
         if changed:

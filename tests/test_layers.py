@@ -43,6 +43,7 @@ LAYERS: dict[str, list[set[str]]] = {
     ],
     "lsp": [
         {"session"},
+        {"served_documents", "served_coverage", "served_problems"},
         {"diagnosing", "checking"},
         {"freshness"},
         {"readiness"},

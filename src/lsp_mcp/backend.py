@@ -13,7 +13,6 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.gaps import Gap
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding, Span, Text
@@ -71,7 +70,7 @@ class Scope(Struct, frozen=True):
     reach: Reach = "workspace"
     path: Path | None = None
     use: Use | None = None
-    unsearched: frozenset[Path] = frozenset()  # returned by `Backend.load` before the answer
+    unsearched: frozenset[Path] = frozenset()  # returned by `Coverage.load` before the answer
     searched: frozenset[Path] = frozenset()  # files that the build excludes but the answer covers all the same
 
 
@@ -81,6 +80,7 @@ class Facts(Struct, frozen=True):
     version: str = ""  # as it reports itself
     command: tuple[str, ...] = ()
     memory: int | None = None  # bytes of its processes in RAM
+    request_timeout: float = 0.0  # seconds for one reply, unless a request sets another
     database: Path | None = None  # the compilation database in use
     compiled: int = 0  # files in that
     indexed: int | None = None  # files in its index, headers too
@@ -137,7 +137,7 @@ class Checked(Struct, frozen=True):
 
 
 class Trial(Protocol):
-    """What a server would report for other texts; see `Backend.trial`."""
+    """What a server would report for other texts; see `Problems.trial`."""
 
     def show(self, path: Path, text: Text) -> None:
         """Present `text` to the server as the content of `path`, which need not exist."""
@@ -159,64 +159,8 @@ class Trial(Protocol):
         """The result of one LSP request about these texts. Raises the errors of `Backend.request`."""
 
 
-class Backend(Protocol):
-    """One language server with one workspace. LSP payloads are plain JSON."""
-
-    @property
-    def name(self) -> str:
-        """The server's name in answers and notes, for example `gopls`."""
-
-    @property
-    def adapter(self) -> Adapter:
-        """The facts about the server."""
-
-    @property
-    def plugin(self) -> Plugin:
-        """What this program knows of the server beyond that."""
-
-    @property
-    def root(self) -> Path:
-        """The workspace root, absolute and resolved."""
-
-    @property
-    def encoding(self) -> PositionEncoding:
-        """How the server counts, as agreed in `initialize`."""
-
-    @property
-    def capabilities(self) -> Json:
-        """LSP `ServerCapabilities`, dynamic registrations not included."""
-
-    @property
-    def request_timeout(self) -> float:
-        """The time limit for one reply in seconds, unless a request sets another."""
-
-    @property
-    def words(self) -> Words:
-        """The word index."""
-
-    def state(self) -> State:
-        """What the server is doing now."""
-
-    async def ready(self, report: Report, path: Path | None = None) -> None:
-        """Wait until the server has loaded the workspace, at most the ready timeout (`--ready-timeout`).
-
-        A server that compiles each file by itself begins with `path`, which the question is about.
-
-        Raises:
-            UnavailableError: the server is missing or dies while it starts.
-        """
-
-    async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
-        """Tell the server about all changes on disk until now; returns a counter of changes.
-
-        If it is the same before and after a question, nothing changed while the question was answered. `text_only`: the
-        question is about the text of one document, so what the server may have missed before we came can wait. With
-        `to_check` only `check` may be called after it: what that looks at anyway is not read first.
-        """
-
-    @property
-    def generation(self) -> int:
-        """The last result of `sync`."""
+class Documents(Protocol):
+    """The documents of one server."""
 
     async def open(self, path: Path) -> Text:
         """Make sure that the server has `path` open with its present content, which is returned.
@@ -234,6 +178,10 @@ class Backend(Protocol):
 
     def version(self, path: Path) -> int | None:
         """The version of the open document `path` as sent to the server; None if it is not open."""
+
+
+class Coverage(Protocol):
+    """What one server has of the workspace, and what it leaves out."""
 
     async def load(self, path: Path | None, word: str) -> frozenset[Path]:
         """Make the server load projects that may contain `word` and that it does not load by itself, within seconds.
@@ -260,8 +208,12 @@ class Backend(Protocol):
     def mistrust(self, path: Path, name: str) -> None:
         """Report that the server wrongly found `name` in `path`; the next `sync` corrects that if it can."""
 
-    async def wait(self, timeout: float, report: Report) -> State:
-        """The state of the server once it is ready, or after `timeout` seconds."""
+    async def facts(self) -> Facts:
+        """What is known now about the server and its index."""
+
+
+class Problems(Protocol):
+    """The problems that one server reports, as LSP `Diagnostic`s, for the present texts or for others."""
 
     async def diagnosed(self, path: Path) -> bool:
         """Wait until the server has diagnosed the present text of `path`; False if it does not in time."""
@@ -270,16 +222,13 @@ class Backend(Protocol):
     def has_versions(self) -> bool:
         """Whether this server, as far as is known, states the version that its diagnostics are for."""
 
-    async def facts(self) -> Facts:
-        """What is known now about the server and its index."""
-
     def diagnostics(self, path: Path) -> list[Any]:
-        """The last diagnostics of `path`, as the server sent them (LSP `Diagnostic`)."""
+        """The last diagnostics of `path`, as the server sent them."""
 
     async def check(self, also: Collection[Path] = ()) -> Checked:
         """The present problems in all changed files and their dependents, or in all files; `also` in these files.
 
-        Call `sync` before. Raises the errors of `request`.
+        Call `sync` before. Raises the errors of `Backend.request`.
         """
 
     @property
@@ -289,8 +238,79 @@ class Backend(Protocol):
     def trial(self, *, with_dependents: bool = False) -> AbstractAsyncContextManager[Trial]:
         """A context in which the server may be shown other texts, without effect on anyone else's answers.
 
-        Within it, `sync` and `load` must not be called, directly or indirectly. `with_dependents`: files that include
-        the shown ones are tried, too, if need be on a server of its own; then each file is shown one text only.
+        Within it, `Backend.sync` and `Coverage.load` must not be called, directly or indirectly. `with_dependents`:
+        files that include the shown ones are tried, too, if need be on a server of its own; then each file is shown one
+        text only.
+        """
+
+
+class Backend(Protocol):
+    """One language server with one workspace. LSP payloads are plain JSON."""
+
+    @property
+    def plugin(self) -> Plugin:
+        """What this program knows of the server: its adapter and what is in `servers`."""
+
+    @property
+    def root(self) -> Path:
+        """The workspace root, absolute and resolved."""
+
+    @property
+    def encoding(self) -> PositionEncoding:
+        """How the server counts, as agreed in `initialize`."""
+
+    @property
+    def capabilities(self) -> Json:
+        """LSP `ServerCapabilities`, dynamic registrations not included."""
+
+    @property
+    def words(self) -> Words:
+        """The word index."""
+
+    @property
+    def documents(self) -> Documents:
+        """The texts that the server has."""
+
+    @property
+    def coverage(self) -> Coverage:
+        """The part of the workspace that the server has."""
+
+    @property
+    def problems(self) -> Problems:
+        """What the server says is wrong."""
+
+    def state(self) -> State:
+        """What the server is doing now."""
+
+    async def ready(self, report: Report, path: Path | None = None) -> None:
+        """Wait until the server has loaded the workspace, at most the ready timeout (`--ready-timeout`).
+
+        A server that compiles each file by itself begins with `path`, which the question is about.
+
+        Raises:
+            UnavailableError: the server is missing or dies while it starts.
+        """
+
+    async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
+        """Tell the server about all changes on disk until now; returns a counter of changes.
+
+        If it is the same before and after a question, nothing changed while the question was answered. `text_only`: the
+        question is about the text of one document, so what the server may have missed before we came can wait. With
+        `to_check` only `Problems.check` may be called after it: what that looks at anyway is not read first.
+        """
+
+    @property
+    def generation(self) -> int:
+        """The last result of `sync`."""
+
+    async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
+        """The result of one LSP request; None for null. `timeout` in seconds.
+
+        Only for requests without side effects: if the server dies, the request is sent once more.
+
+        Raises:
+            RefusedError: the server answered with an error; its message.
+            UnavailableError: the server died twice during the request, or did not answer in time.
         """
 
     async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:
@@ -301,16 +321,6 @@ class Backend(Protocol):
         Raises:
             RefusedError: the server refused, or the adapter does not list the command.
             UnavailableError: see `request`.
-        """
-
-    async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
-        """The result of one LSP request; None for null. `timeout` in seconds.
-
-        Only for requests without side effects: if the server dies, the request is sent once more.
-
-        Raises:
-            RefusedError: the server answered with an error; its message.
-            UnavailableError: the server died twice during the request, or did not answer in time.
         """
 
     async def gaps(self, scope: Scope) -> list[Gap]:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from lsp_mcp.errors import SilentError
 
 _BEAT = 1.0  # seconds between two progress reports; MCP clients give up calls that do not report progress
+_UNLIMITED = 60.0  # seconds that count as left in a call without a limit
 _AHEAD = 0.1  # seconds, at most, by which waiting for one thing ends before its call does
 AGAIN = "Ask again, or raise --request-timeout."
 
@@ -156,6 +157,11 @@ def within(seconds: float) -> float:
 def _now() -> _Waiting | None:
     waiting = _present.get()
     return None if waiting is None or waiting.over else waiting
+
+
+def share_of_rest(part: float) -> float:
+    """Seconds: `part` of what is left of the present call, or of a minute if the call has no limit."""
+    return within(_UNLIMITED) * part
 
 
 async def _beat(waiting: _Waiting, what: str, report: _Report) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lsp_mcp.adapters import Adapter, load_adapter
+from lsp_mcp.adapters import load_adapter
 from lsp_mcp.requests import containers
 from lsp_mcp.requests.containers import Containers
 from lsp_mcp.servers.plugin import Plugin
@@ -29,8 +29,8 @@ class Outlined:
     asked: list[str] = field(default_factory=list)
 
     @property
-    def adapter(self) -> Adapter:
-        return self.plugin.adapter
+    def documents(self) -> Outlined:
+        return self
 
     async def text(self, path: Path) -> Text:
         return Text(self.files[path])

@@ -28,8 +28,8 @@ class Everywhere:
 
     def __init__(self) -> None:
         self.read: list[Path] = []
-        self.adapter = load_adapter("gopls")
-        self.plugin = plugin_of(self.adapter)
+        self.plugin = plugin_of(load_adapter("gopls"))
+        self.documents = self
         self.words = SimpleNamespace(occurrences=self._words, that_can_mean=self._all)
 
     async def text(self, path: Path) -> Text:

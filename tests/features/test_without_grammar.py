@@ -16,7 +16,7 @@ def test_unexplained_words_in_a_language_without_a_grammar_are_told_to_be_compar
         ".rb": Language(id="ruby", name="Ruby", scheme="rb", extensions=(".rb",)),
         ".py": Language(id="python", name="Python", scheme="py", extensions=(".py",)),
     }
-    backend: Any = SimpleNamespace(adapter=SimpleNamespace(language_of=lambda path: languages.get(path.suffix)))
+    backend: Any = SimpleNamespace(plugin=SimpleNamespace(language_of=lambda path: languages.get(path.suffix)))
     ruby, python = (Place(Path(name), Span(Point(1, 3), Point(1, 4)), Text("# a")) for name in ("/w/a.rb", "/w/a.py"))
     told = status(compared_without_grammar(backend, [ruby, python]))
     assert told == "complete; words were compared without a grammar of Ruby"

@@ -86,12 +86,12 @@ def files(found: list[dict[str, Any]]) -> list[str]:
 
 def test_a_search_by_name_asks_every_language_that_has_files(workspace: Path) -> None:
     async def test(ask: Ask, sessions: Sessions) -> None:
-        assert [backend.name for backend in sessions.backends] == ["gopls"]
+        assert [backend.plugin.name for backend in sessions.backends] == ["gopls"]
         answer = await ask("find_symbol_definitions_by_name", symbol_name="handle")
         found = [one for one in answer["definitions"] if one["name"].endswith("handle")]
         assert set(files(found)) >= {"main.go", "tools/scripts/lib.py", "web/app/lib.ts"}
         assert not any("node_modules" in file for file in files(found))
-        assert [backend.name for backend in sessions.backends] == ["gopls", "basedpyright", "typescript"]
+        assert [backend.plugin.name for backend in sessions.backends] == ["gopls", "basedpyright", "typescript"]
 
     asking(workspace, test)
 
@@ -101,7 +101,7 @@ def test_a_question_about_a_file_starts_the_server_of_its_language_only(workspac
         answer = await ask("find_symbol_references_by_anchor", symbol_anchor="py://tools/scripts/lib.py#1:5")
         assert files(answer["references"]) == ["tools/scripts/lib.py", "tools/scripts/run.py", "tools/scripts/run.py"]
         assert answer["status"].startswith("complete")
-        assert [backend.name for backend in sessions.backends] == ["gopls", "basedpyright"]
+        assert [backend.plugin.name for backend in sessions.backends] == ["gopls", "basedpyright"]
 
     asking(workspace, test)
 
@@ -129,7 +129,7 @@ def test_a_language_without_an_installed_server_is_named_once_and_hides_nothing_
             "not searched: 2 files of Python, for which no server is installed (lsp-mcp install basedpyright)"
             in answer["status"]
         )
-        assert [backend.name for backend in sessions.backends] == ["gopls"]
+        assert [backend.plugin.name for backend in sessions.backends] == ["gopls"]
 
     asking(workspace, test)
 

@@ -126,11 +126,11 @@ async def test_the_workspace_is_listed_no_more_often_for_more_questions(
     path = two.root / "a/a.txt"
     async with two.session(RULES) as session:
         await session.sync()
-        await session.load(None, "Word")
+        await session.coverage.load(None, "Word")
         assert await missing(session, path, Use("Word"))
         first = len(listings)
         for name in ("Word", "Other", "third"):
-            await session.load(None, name)
+            await session.coverage.load(None, name)
             await missing(session, None, Use(name))
             await missing(session, path, Use(name))
             two.write(f"b/{name}.txt", "Word")
@@ -142,13 +142,13 @@ async def test_the_workspace_is_listed_no_more_often_for_more_questions(
 async def test_the_file_that_is_open_for_its_project_stays_the_same_one_while_it_is_there(two: FakeWorkspace) -> None:
     async with two.session(RULES) as session:
         await session.sync()
-        await session.load(None, "x")
+        await session.coverage.load(None, "x")
         two.write("b/a.txt", "by its name it would be the first")
         await session.sync()
-        await session.load(None, "x")
+        await session.coverage.load(None, "x")
         (two.root / "b/one.txt").unlink()
         await session.sync()
-        await session.load(None, "x")
+        await session.coverage.load(None, "x")
         await session.request("fake/do", {"actions": []})
     opened = [params["textDocument"]["uri"].rpartition("/root/")[2] for params in two.params("textDocument/didOpen")]
     assert opened == ["a/a.txt", "b/one.txt", "b/a.txt"]

@@ -35,9 +35,9 @@ async def test_a_server_that_answers_about_documents_is_asked_about_changed_and_
     changes, beside = fake.write("a.txt", "one\n"), fake.write("b.txt", "one\n")
     fake.script({"capabilities": {"diagnosticProvider": {"identifier": "x"}}, "rules": {PULL: [["answer", WRONG]]}})
     async with fake.session() as session:
-        await session.open(beside)
+        await session.documents.open(beside)
         await changed(fake, session, "a.txt")
-        checked = await session.check()
+        checked = await session.problems.check()
         # Whatever it says of a file, it depends on others: the open one is asked about again, though it is the same.
         assert set(checked.diagnostics) == set(checked.covers or ()) == {changes, beside}
         assert [gap.about for gap in checked.gaps] == ["dependents"]
@@ -59,7 +59,7 @@ async def test_a_server_that_offers_to_be_asked_only_later_is_asked_then(fake: F
     async with fake.session() as session:
         await session.sync()
         await changed(fake, session, "a.txt")
-        checked = await session.check()
+        checked = await session.problems.check()
     assert [path.name for path in checked.covers or ()] == ["a.txt"]
     assert [gap.about for gap in checked.gaps] == ["dependents"]
 
@@ -73,7 +73,7 @@ async def test_what_a_server_says_of_no_version_is_told_with_the_warning_that_it
     async with fake.session() as session:
         await session.sync()
         await changed(fake, session, "a.txt")
-        checked = await session.check()
+        checked = await session.problems.check()
         assert list(checked.diagnostics) == [path]
         (gap, _) = checked.gaps
         assert (gap.kind, gap.files, gap.hides) == ("unverified", (path,), True)
@@ -87,14 +87,14 @@ async def test_a_file_about_which_a_server_reports_nothing_counts_as_not_checked
     async with fake.session() as session:
         await session.sync()
         await changed(fake, session, "a.txt")
-        await session.check()
+        await session.problems.check()
         await changed(fake, session, "b.txt")
-        checked = await session.check()
+        checked = await session.problems.check()
         gaps = {gap.about: gap for gap in checked.gaps}
         assert (gaps["silent"].kind, gaps["silent"].files) == ("not_read", (silent,))
         assert gaps["silent"].text == "fake has not reported about b.txt; ask again"
         assert gaps["undated"].files == (known,)
-        again = await session.check()
+        again = await session.problems.check()
         assert [gap.files for gap in again.gaps if gap.about == "silent"] == [(silent,)]
 
 
@@ -105,9 +105,9 @@ async def test_open_documents_are_read_again_after_those_that_changed(fake: Fake
     fake.script({"rules": {OPENED: [["read"]]}})
     reading = (sys.executable, "-I", "-S", str(Path(__file__).with_name("reading_server.py")), str(fake.folder))
     async with fake.session(command=reading) as session:
-        await session.open(beside)
+        await session.documents.open(beside)
         await changed(fake, session, "a.txt")
-        checked = await session.check()
+        checked = await session.problems.check()
         assert len(checked.covers or ()) == 2
     opened = [one["textDocument"]["uri"].rpartition("/")[2] for one in fake.params(OPENED)]
     assert opened == ["b.txt", "a.txt", "b.txt"]
@@ -124,7 +124,7 @@ async def test_errors_that_a_server_found_with_an_old_text_of_another_file_are_n
     async with fake.session(tables) as session:
         await session.sync()
         await changed(fake, session, "a.txt")
-        checked = await session.check()
+        checked = await session.problems.check()
         assert [one["message"] for one in checked.diagnostics[path]] == ["true"]
     assert [one["forced"] for one in fake.params(CHANGED)] == [True]
 
@@ -137,7 +137,7 @@ async def test_a_file_whose_errors_stay_outdated_is_not_checked(fake: FakeWorksp
     async with fake.session('[diagnostics]\noutdated_code = "outdated"\n', request_timeout=0.5) as session:
         await session.sync()
         await changed(fake, session, "a.txt")
-        checked = await session.check()
+        checked = await session.problems.check()
         assert (dict(checked.diagnostics), checked.covers) == ({}, frozenset())
         assert next(gap for gap in checked.gaps if gap.kind == "not_read").files == (path,)
     assert len(fake.params(CHANGED)) == 3, "it is made to read the file again, but not for ever"
@@ -151,7 +151,7 @@ async def test_what_is_not_checked_in_time_is_named_and_the_next_check_asks_agai
         await session.sync()
         await changed(fake, session, "a.txt")
         for _ in range(2):
-            checked = await session.check()
+            checked = await session.problems.check()
             assert (dict(checked.diagnostics), checked.covers) == ({}, frozenset())
             gap = next(gap for gap in checked.gaps if gap.kind == "not_read")
             assert (gap.text, gap.files, gap.hides) == ("not checked in time: a.txt; ask again", (path,), True)
@@ -164,7 +164,7 @@ async def test_a_check_of_the_whole_workspace_that_takes_too_long_covers_no_file
     fake.script({"rules": {"workspace/executeCommand": [published(fake, "a.txt"), ["hold"]]}})
     async with fake.session(checks, request_timeout=0.05) as session:
         for _ in range(2):
-            checked = await session.check()
+            checked = await session.problems.check()
             assert not checked.covers
             assert checked.covers is not None
             assert [gap.text for gap in checked.gaps] == ["fake did not check all files in time; ask again"]
@@ -196,12 +196,12 @@ async def test_the_file_for_which_all_are_checked_is_the_same_until_it_is_gone(f
     first = fake.write("b.txt", "one\n")
     checks = '[diagnostics]\ncommand = "check"\ncommand_field = "Files"\ncommand_covers = "workspace"\n'
     async with fake.session(checks) as session:
-        await session.check()
+        await session.problems.check()
         fake.write("a.txt", "one\n")
         await session.sync()
-        await session.check()
+        await session.problems.check()
         first.unlink()
         await session.sync()
-        await session.check()
+        await session.problems.check()
     asked = [one["arguments"][0]["Files"] for one in fake.params("workspace/executeCommand")]
     assert [[uri.rpartition("/")[2] for uri in uris] for uris in asked] == [["b.txt"], ["b.txt"], ["a.txt"]]

@@ -69,10 +69,10 @@ def versions(fake: FakeWorkspace, life: int = 1) -> dict[str, int]:
 async def test_a_document_is_opened_once_with_its_text_and_language(fake: FakeWorkspace) -> None:
     path = fake.write("sub/ä b.txt", "one 😀\r\ntwo")
     async with fake.session() as session:
-        assert session.version(path) is None
-        assert (await session.open(path)).content == "one 😀\r\ntwo"
-        assert (await session.open(path)).content == "one 😀\r\ntwo"
-        version = session.version(path)
+        assert session.documents.version(path) is None
+        assert (await session.documents.open(path)).content == "one 😀\r\ntwo"
+        assert (await session.documents.open(path)).content == "one 😀\r\ntwo"
+        version = session.documents.version(path)
         assert version is not None
         await session.request("fake/do", do())
     assert fake.params("textDocument/didOpen") == [
@@ -97,8 +97,8 @@ async def test_what_cannot_be_opened_is_an_error_and_the_server_hears_nothing_of
         path.write_bytes(content)
     async with fake.session() as session:
         with pytest.raises(PathError):
-            await session.open(path)
-        assert session.version(path) is None
+            await session.documents.open(path)
+        assert session.documents.version(path) is None
         await session.request("fake/do", do())
     assert fake.params("textDocument/didOpen") == []
 
@@ -109,13 +109,13 @@ async def test_the_text_of_a_document_is_what_the_server_has_and_of_other_files_
 ) -> None:
     opened, other = fake.write("opened.txt", "before"), fake.write("other.txt", "before")
     async with fake.session() as session:
-        await session.open(opened)
+        await session.documents.open(opened)
         opened.write_text("after")
         other.write_text("after")
-        assert (await session.text(opened)).content == "before"
-        assert (await session.text(other)).content == "after"
+        assert (await session.documents.text(opened)).content == "before"
+        assert (await session.documents.text(other)).content == "after"
         await session.sync()
-        assert (await session.text(opened)).content == "after"
+        assert (await session.documents.text(opened)).content == "after"
 
 
 @bounded
@@ -125,7 +125,7 @@ async def test_no_version_is_used_twice_not_even_for_another_document_or_another
     async with fake.session() as session:
         for turn in range(1, 4):
             for path in (a, b):
-                await session.open(path)
+                await session.documents.open(path)
                 path.write_text(f"{path.name} {turn}")
             await session.sync()
             a.unlink()
@@ -134,12 +134,12 @@ async def test_no_version_is_used_twice_not_even_for_another_document_or_another
             await session.sync()
         await session.request("fake/do", do())
         first = versions(fake)
-        assert first == {"b.txt": session.version(b)}
+        assert first == {"b.txt": session.documents.version(b)}
         await _kill(fake, session)
-        await session.open(a)
+        await session.documents.open(a)
         await session.request("fake/do", do())
         second = versions(fake, life=2)
-        assert second == {"a.txt": session.version(a), "b.txt": session.version(b)}
+        assert second == {"a.txt": session.documents.version(a), "b.txt": session.documents.version(b)}
         assert min(second.values()) > max(first.values())
 
 
@@ -154,16 +154,16 @@ async def test_the_least_recently_used_document_is_closed_first(
     a, b, c, d, e = (fake.write(f"{name}.txt", name) for name in "abcde")
     async with fake.session() as session:
         for path in (a, b, c, a, d, e):
-            await session.open(path)
+            await session.documents.open(path)
         await session.request("fake/do", do())
         before = versions(fake)
         assert before.keys() == {"a.txt", "d.txt", "e.txt"}
-        assert [session.version(path) for path in (a, b, c, d, e)] == [
+        assert [session.documents.version(path) for path in (a, b, c, d, e)] == [
             before["a.txt"], None, None, before["d.txt"], before["e.txt"]
         ]  # fmt: skip
-        await session.open(b)
+        await session.documents.open(b)
         await session.request("fake/do", do())
-        assert session.version(b) == versions(fake)["b.txt"]
+        assert session.documents.version(b) == versions(fake)["b.txt"]
     assert uris(fake.params("textDocument/didOpen")) == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "b.txt"]
     assert uris(fake.params("textDocument/didClose")) == ["b.txt", "c.txt", "a.txt"]
 
@@ -256,16 +256,16 @@ async def test_a_changed_text_is_told_with_the_next_version_before_the_next_ques
     path = fake.write("a.txt", "one")
     async with fake.session() as session:
         before = await session.sync()
-        await session.open(path)
-        first = session.version(path)
+        await session.documents.open(path)
+        first = session.documents.version(path)
         path.write_text("two")
         after = await session.sync()
-        assert (await session.open(path)).content == "two"
-        second = session.version(path)
+        assert (await session.documents.open(path)).content == "two"
+        second = session.documents.version(path)
         await session.request("test/ask", {})
         path.write_text("three")
         assert before < after < await session.sync()
-        third = session.version(path)
+        third = session.documents.version(path)
         await session.request("test/ask", {})
     assert first is not None
     assert second is not None
@@ -286,15 +286,15 @@ async def test_a_changed_text_is_told_with_the_next_version_before_the_next_ques
 async def test_the_same_text_written_again_is_not_told_as_a_change(fake: FakeWorkspace) -> None:
     path = fake.write("a.txt", "one")
     async with fake.session() as session:
-        await session.open(path)
-        before = session.version(path)
+        await session.documents.open(path)
+        before = session.documents.version(path)
         path.write_text("one")
         replacement = fake.write("a.tmp", "one")
         replacement.replace(path)
         os.utime(path)
         await session.sync()
         await session.request("fake/do", do())
-        assert session.version(path) == before == versions(fake)["a.txt"]
+        assert session.documents.version(path) == before == versions(fake)["a.txt"]
     assert fake.params("textDocument/didChange") == []
 
 
@@ -315,7 +315,7 @@ async def test_a_document_that_is_gone_is_closed_and_its_watcher_hears_of_it(fak
     path = fake.write("a.txt", "one")
     async with fake.session() as session:
         await session.request("fake/do", WATCH_ALL)
-        await session.open(path)
+        await session.documents.open(path)
         if how == "deleted":
             path.unlink()
         elif how == "moved away":
@@ -323,15 +323,15 @@ async def test_a_document_that_is_gone_is_closed_and_its_watcher_hears_of_it(fak
         else:
             path.write_bytes(b"\0")
         await session.sync()
-        assert session.version(path) is None
+        assert session.documents.version(path) is None
         with pytest.raises(PathError):
-            await session.open(path)
+            await session.documents.open(path)
         await session.request("fake/do", do())
         path.write_text("back")
         await session.sync()
-        await session.open(path)
+        await session.documents.open(path)
         await session.request("fake/do", do())
-        assert session.version(path) == versions(fake)["a.txt"]
+        assert session.documents.version(path) == versions(fake)["a.txt"]
     assert uris(fake.params("textDocument/didClose")) == ["a.txt"]
     assert fake.params("textDocument/didOpen")[1]["textDocument"]["text"] == "back"
     kinds = [event["type"] for params in fake.params("workspace/didChangeWatchedFiles") for event in params["changes"]]
@@ -345,26 +345,29 @@ async def test_a_document_outside_the_workspace_is_fresh_too(fake: FakeWorkspace
     inside, outside = fake.write("in.txt", "in 1"), fake.folder / "out.txt"
     outside.write_text("out 1")
     async with fake.session() as session:
-        await session.open(inside)
-        await session.open(outside)
+        await session.documents.open(inside)
+        await session.documents.open(outside)
         await session.sync()
         outside.write_text("out of the workspace 2")
         generation = await session.sync()
         await session.request("fake/do", do())
         assert fake.params("textDocument/didChange")[-1]["contentChanges"] == [{"text": "out of the workspace 2"}]
-        assert session.version(outside) == versions(fake)["out.txt"]
+        assert session.documents.version(outside) == versions(fake)["out.txt"]
         assert await session.sync() == generation
         # Both at once, in one sync.
         inside.write_text("in 2")
         outside.write_text("out of the workspace, number 3")
         assert await session.sync() > generation
         await session.request("fake/do", do())
-        assert versions(fake) == {"in.txt": session.version(inside), "out.txt": session.version(outside)}
+        assert versions(fake) == {
+            "in.txt": session.documents.version(inside),
+            "out.txt": session.documents.version(outside),
+        }
         texts = [params["contentChanges"][0]["text"] for params in fake.params("textDocument/didChange")]
         assert sorted(texts[1:]) == ["in 2", "out of the workspace, number 3"]
         outside.unlink()
         await session.sync()
-        assert session.version(outside) is None
+        assert session.documents.version(outside) is None
 
 
 @bounded
@@ -389,12 +392,12 @@ async def test_a_restarted_server_gets_its_documents_again_with_the_present_text
     fake.script({}, {"rules": {"initialize": [["tell", str(fifo)]]}})
     async with fake.session() as session:
         for path in (changed, gone_, same):
-            await session.open(path)
+            await session.documents.open(path)
         changed.write_text("while it ran")
         await session.sync()
         await session.request("fake/do", do())
         before = versions(fake)
-        assert session.version(changed) == before["changed.txt"]
+        assert session.documents.version(changed) == before["changed.txt"]
         await _kill(fake)
         changed.write_text("while it was dead")
         gone_.unlink()
@@ -402,8 +405,8 @@ async def test_a_restarted_server_gets_its_documents_again_with_the_present_text
         await session.sync()
         await session.request("fake/do", do())
         after = versions(fake, life=2)
-        assert after == {"changed.txt": session.version(changed), "same.txt": session.version(same)}
-        assert session.version(gone_) is None
+        assert after == {"changed.txt": session.documents.version(changed), "same.txt": session.documents.version(same)}
+        assert session.documents.version(gone_) is None
         assert min(after.values()) > max(before.values())
     opened = {
         Path(params["textDocument"]["uri"]).name: params["textDocument"]["text"]
@@ -418,7 +421,7 @@ async def test_a_restarted_server_gets_its_documents_before_any_question(fake: F
     path = fake.write("a.txt", "one")
     fake.script({"rules": {"test/ask": [["kill"]]}}, {"rules": {"test/ask": [["answer", "second life"]]}})
     async with fake.session() as session:
-        await session.open(path)
+        await session.documents.open(path)
         assert await session.request("test/ask", {}) == "second life"
     assert fake.methods(life=2)[:4] == ["initialize", "initialized", "textDocument/didOpen", "test/ask"]
 
@@ -432,10 +435,10 @@ async def test_a_restarted_server_keeps_what_was_pinned_and_what_was_used_last(
     async with fake.session() as session:
         session._documents.open(a, pinned=True)
         for path in (b, c, b):
-            await session.open(path)
+            await session.documents.open(path)
         await session.request("fake/do", do())
         await _kill(fake, session)
-        await session.open(d)
+        await session.documents.open(d)
         await session.request("fake/do", do())
     assert uris(fake.params("textDocument/didOpen", life=2)) == ["a.txt", "c.txt", "b.txt", "d.txt"]
     assert uris(fake.params("textDocument/didClose", life=2)) == ["c.txt"]
@@ -447,7 +450,7 @@ async def test_a_death_while_documents_are_reopened_is_survived(fake: FakeWorksp
     fake.script({}, {"rules": {"textDocument/didOpen": [["kill"]]}}, {})
     async with fake.session() as session:
         for path in paths:
-            await session.open(path)
+            await session.documents.open(path)
         await session.request("fake/do", do())
         await _kill(fake, session)
         assert await session.request("fake/do", do(["answer", "third life"])) == "third life"
@@ -460,7 +463,7 @@ async def test_what_changed_while_the_server_was_dead_is_told_to_nobody_twice(fa
     path = fake.write("a.txt", "one")
     fake.script({"rules": {"initialized": [["send", WATCH_ALL["actions"][0][1]]]}})
     async with fake.session() as session:
-        await session.open(path)
+        await session.documents.open(path)
         await session.request("fake/do", do())
         path.write_text("two")
         await _kill(fake)

@@ -136,7 +136,7 @@ async def test_a_changed_file_is_opened_read_and_closed_before_the_question(fake
         path.write_text("two")
         assert await session.sync() > before
         await session.request("test/ask", {})
-        assert session.version(path) is None
+        assert session.documents.version(path) is None
     assert fake.told() == ["+a.txt two", "-a.txt"]
     assert fake.methods()[-3:] == ["test/ask", "shutdown", "exit"]
 
@@ -240,11 +240,11 @@ async def test_an_open_document_that_changed_is_told_the_change_and_stays_open(f
     path = fake.write("a.txt", "one")
     fake.build("a.txt")
     async with fake.reading() as session:
-        await session.open(path)
+        await session.documents.open(path)
         path.write_text("two")
         await session.sync()
         await session.request("fake/do", do())
-        assert session.version(path) == fake.version("a.txt")
+        assert session.documents.version(path) == fake.version("a.txt")
     assert fake.told() == ["+a.txt one", "~a.txt two"]
 
 
@@ -256,11 +256,11 @@ async def test_an_open_document_that_includes_what_changed_is_opened_again_and_s
     path = fake.write("a.txt", '#include "b.txt"')
     fake.build("a.txt")
     async with fake.reading() as session:
-        await session.open(path)
+        await session.documents.open(path)
         fake.write("b.txt", "two")
         await session.sync()
         await session.request("fake/do", do())
-        assert session.version(path) == fake.version("a.txt")
+        assert session.documents.version(path) == fake.version("a.txt")
     assert [one for one in fake.told() if "a.txt" in one] == [
         '+a.txt #include "b.txt"',
         "-a.txt",
@@ -279,7 +279,7 @@ async def test_a_document_is_closed_when_the_server_has_read_the_last_text_that_
     rules = [["for", "a.txt", [["tell", str(fifo)]]], ["for", "b.txt", [["read"]]]]
     fake.script({"rules": dict.fromkeys(READS, rules)})
     async with fake.reading(TABLES + "\n[documents]\nclose_when_read = true\n") as session:
-        await session.open(path)
+        await session.documents.open(path)
         await told(fifo)
         path.write_text('#include "b.txt"\n')
         fake.write("b.txt", "two")
@@ -313,7 +313,7 @@ async def test_what_is_open_only_to_be_read_is_closed_when_it_was_though_nobody_
         assert fake.told() == ["+a.txt two"]
         await session.request("fake/do", do(fake.diagnostics("a.txt", fake.version("a.txt"))))
         await session.request("fake/do", do())
-        assert session.version(path) is None
+        assert session.documents.version(path) is None
     assert fake.told() == ["+a.txt two", "-a.txt"]
 
 
@@ -337,12 +337,12 @@ async def test_a_document_that_somebody_asks_about_in_the_meantime_stays_open(fa
         path.write_text("two")
         syncing = asyncio.create_task(session.sync())
         await told(fifo)
-        assert (await session.open(path)).content == "two"
+        assert (await session.documents.open(path)).content == "two"
         version = fake.version("a.txt")
         await session.request("fake/do", do(fake.diagnostics("a.txt", version)))
         await syncing
         await session.request("fake/do", do())
-        assert session.version(path) == version
+        assert session.documents.version(path) == version
     assert fake.told() == ["+a.txt two"]
 
 
@@ -476,7 +476,7 @@ async def test_for_more_files_than_the_adapter_says_the_server_is_replaced(fake:
         fake.write(name, "before")
     fake.build(*names)
     async with fake.reading() as session:
-        await session.open(fake.root / "0.txt")
+        await session.documents.open(fake.root / "0.txt")
         before = await session.sync()
         for name in names[1:]:
             fake.write(name, "after")
@@ -546,13 +546,13 @@ async def test_a_server_that_dies_over_a_file_is_restarted_and_the_file_does_not
     deadly = {**READS, "textDocument/didOpen": [["for", "a.txt", [["kill"]]], ["read"]]}
     fake.script({"rules": deadly}, {"rules": READS})
     async with fake.reading() as session:
-        await session.open(kept)
+        await session.documents.open(kept)
         path.write_text("two")
         await session.sync()
         assert await session.request("fake/do", do(["answer", "second life"])) == "second life"
         assert await told_of(session) == ["fake restarted"]
-        assert session.version(path) is None
-        assert session.version(kept) is not None
+        assert session.documents.version(path) is None
+        assert session.documents.version(kept) is not None
     # Its index has the file as it is: it was taken out before the server began.
     assert fake.told(life=2) == ["+kept.txt kept"]
 
@@ -571,7 +571,7 @@ async def test_a_server_that_dies_while_it_reads_several_files_leaves_none_of_th
             fake.write(name, "two")
         await session.sync()
         await session.request("fake/pid", {})
-        assert [name for name in names if session.version(fake.root / name)] == []
+        assert [name for name in names if session.documents.version(fake.root / name)] == []
         # Only what is opened after the death may have been told to the next server, and is closed again.
     assert sorted(one[1:] for one in fake.told(life=2) if one.startswith("-")) == sorted(
         one[1:].partition(" ")[0] for one in fake.told(life=2) if one.startswith("+")
@@ -708,8 +708,8 @@ async def test_files_that_the_build_leaves_out_are_read_for_a_question_about_a_w
     async with fake.reading() as session:
         not_searched = "not searched: new.txt, not in commands.json, with the word word"
         assert await missing(session, new, Use("word")) == [not_searched]
-        await session.load(new, "word")
-        await session.load(new, "word")
+        await session.coverage.load(new, "word")
+        await session.coverage.load(new, "word")
         assert await missing(session, new, Use("word")) == []
         await session.request("fake/do", do())
         assert fake.told() == ["+new.txt word"]  # it stays open: its words are asked about next
@@ -731,7 +731,7 @@ async def test_only_a_few_of_the_files_that_the_build_leaves_out_stay_open(fake:
         fake.write(f"new{number}.txt", "word")
     fake.build("a.txt")
     async with fake.reading(TABLES.replace("load_most = 3", "load_most = 30")) as session:
-        assert await session.load(None, "word") == frozenset()
+        assert await session.coverage.load(None, "word") == frozenset()
         await session.request("fake/do", do())
         kinds = [one[0] for one in fake.told()]
         assert kinds.count("+") == 12
@@ -747,13 +747,13 @@ async def test_no_answer_waits_long_for_what_the_build_leaves_out_and_says_what_
     fake.build("a.txt")
     fifo = fake.silent_about("new.txt")
     async with fake.reading(ready_timeout=0) as session:
-        unsearched = await session.load(new, "word")
+        unsearched = await session.coverage.load(new, "word")
         assert unsearched == {new}
         not_yet = "not searched yet: new.txt, not in commands.json, with the word word; ask again later"
         assert await missing(session, new, Use("word")) == [not_yet]
         await told(fifo)
         await session.request("fake/do", do(fake.diagnostics("new.txt", fake.version("new.txt"))))
-        while await session.load(new, "word"):
+        while await session.coverage.load(new, "word"):
             await asyncio.sleep(0)
         assert await missing(session, new, Use("word")) == []
         # What was asked before it was read lacks it still.
@@ -773,9 +773,9 @@ async def test_for_a_question_about_no_file_a_part_of_a_word_is_enough(fake: Rea
         assert await missing(session, None, Use("word")) == [
             "not searched: new.txt, not in commands.json, with the word word"
         ]
-        await session.load(path, "word")
+        await session.coverage.load(path, "word")
         assert fake.told() == []
-        await session.load(None, "word")
+        await session.coverage.load(None, "word")
         assert await missing(session, None, Use("word")) == []
         await session.request("fake/do", do())
         assert fake.told() == ["+new.txt Swords"]
@@ -788,7 +788,7 @@ async def test_too_many_files_that_the_build_leaves_out_are_named_and_not_read(f
         fake.write(f"new {n}.txt", "word")
     fake.build("a.txt")
     async with fake.reading() as session:
-        await session.load(None, "word")
+        await session.coverage.load(None, "word")
         assert await missing(session, None, Use("word")) == [
             "not searched: new 0.txt, new 1.txt, new 2.txt and 2 more, not in commands.json, with the word word"
         ]
@@ -826,7 +826,7 @@ async def test_without_a_word_nothing_is_read(fake: ReadingWorkspace) -> None:
     fake.write("new.txt", "any text")
     fake.build("a.txt")
     async with fake.reading() as session:
-        await session.load(None, "")
+        await session.coverage.load(None, "")
     assert fake.told() == []
 
 
@@ -844,7 +844,7 @@ async def test_a_file_that_seems_included_but_is_not_in_the_index_is_searched(fa
     async with fake.reading() as session:
         unsearched = "not searched: part.txt, not in commands.json, with the word word"
         assert await missing(session, None, Use("word")) == [unsearched]
-        await session.load(None, "word")
+        await session.coverage.load(None, "word")
         assert await missing(session, None, Use("word")) == []
     assert "+part.txt word" in fake.told(life=2)
     (folder / "part.txt.0123456789ABCDEF.idx").touch()
@@ -930,8 +930,8 @@ async def test_code_that_is_not_compiled_is_named_to_who_asks_about_a_word_in_it
         assert await missing(session, None, Use("word")) == [unseen]
         assert await missing(session, None, Use("nothing")) == []
         assert fake.told() == []
-        await session.load(None, "word")
-        await session.load(None, "word")
+        await session.coverage.load(None, "word")
+        await session.coverage.load(None, "word")
         assert await missing(session, None, Use("word")) == ["not compiled, so not searched: a.txt line 2, with word"]
         # Once read, it is known of every word.
         assert await missing(session, None, Use("other")) == ["not compiled, so not searched: a.txt line 3, with other"]
@@ -944,7 +944,7 @@ async def test_code_that_is_compiled_after_all_makes_no_note(fake: ReadingWorksp
     fake.write("a.txt", CONDITIONAL)
     fake.build("a.txt")
     async with fake.reading() as session:
-        await session.load(None, "word")
+        await session.coverage.load(None, "word")
         assert await missing(session, None, Use("word")) == []
 
 
@@ -955,7 +955,7 @@ async def test_what_is_not_compiled_is_looked_at_again_when_the_file_changes(fak
     rules = {**READS, "textDocument/didOpen": [["for", "a.txt", [leaves_out(fake, "a.txt", 2, 3)]], ["read"]]}
     fake.script({"rules": rules})
     async with fake.reading() as session:
-        await session.load(None, "word")
+        await session.coverage.load(None, "word")
         path.write_text(CONDITIONAL.replace("word", "world"))
         await session.sync()
         assert await missing(session, None, Use("word")) == []
@@ -969,7 +969,7 @@ async def test_of_many_lines_that_are_not_compiled_three_are_named(fake: Reading
     rules = {**READS, "textDocument/didOpen": [["for", "a.txt", [leaves_out(fake, "a.txt", 2, 3, 4, 5)]], ["read"]]}
     fake.script({"rules": rules})
     async with fake.reading() as session:
-        await session.load(None, "word")
+        await session.coverage.load(None, "word")
         assert await missing(session, None, Use("word")) == [
             "not compiled, so not searched: a.txt line 2, 3, 4 and 1 more, with word"
         ]
@@ -982,7 +982,7 @@ async def test_too_many_files_with_conditions_are_named_and_not_read(fake: Readi
         fake.write(name, CONDITIONAL)
     fake.build(*names)
     async with fake.reading() as session:
-        await session.load(None, "word")
+        await session.coverage.load(None, "word")
         assert await missing(session, None, Use("word")) == [
             "not searched for word between #if and #endif: 0.txt, 1.txt, 2.txt and 2 more"
         ]
@@ -994,7 +994,7 @@ async def test_a_new_server_knows_nothing_of_what_is_not_compiled(fake: ReadingW
     fake.write("a.txt", CONDITIONAL)
     fake.build("a.txt")
     async with fake.reading() as session:
-        await session.load(None, "word")
+        await session.coverage.load(None, "word")
         assert await missing(session, None, Use("word")) == []
         await kill(fake, session)
         await session.sync()

@@ -317,10 +317,10 @@ async def test_one_file_of_each_project_that_the_server_does_not_load_is_opened_
     fake.write("b/readme.md", "no source")
     async with fake.session(rules()) as session:
         await session.sync()
-        await session.load(None, "x")
-        await session.load(None, "x")
+        await session.coverage.load(None, "x")
+        await session.coverage.load(None, "x")
         for name in ("x.txt", "a/deep/a.txt"):
-            await session.open(fake.root / name)
+            await session.documents.open(fake.root / name)
         await session.request("fake/do", do())
     opened = [params["textDocument"]["text"] for params in fake.params("textDocument/didOpen")]
     assert opened == ["a/z.txt", "x.txt", "a/deep/a.txt"]
@@ -386,7 +386,7 @@ async def test_more_projects_than_are_loaded_is_a_note(fake: FakeWorkspace, monk
         fake.write(f"{n}/a.txt", str(n))
     async with fake.session(rules()) as session:
         await session.sync()
-        await session.load(None, "x")
+        await session.coverage.load(None, "x")
         (note,) = await missing(session)
         assert note.startswith("5 projects below the root, 3 of them loaded")
         await session.request("fake/do", do())
@@ -398,7 +398,7 @@ async def test_a_server_without_projects_has_nothing_to_say_of_them(fake: FakeWo
     path = fake.write("a.txt", "x")
     async with fake.session() as session:
         await session.sync()
-        await session.load(None, "x")
+        await session.coverage.load(None, "x")
         assert await missing(session, path, Use("x")) == []
         assert await missing(session) == []
         await session.request("fake/do", do())

@@ -101,7 +101,11 @@ async def test_after_closing_nothing_is_started_again(fake: FakeWorkspace) -> No
     async with fake.session() as session:
         await session.request("fake/pid", {})
         await session.close()
-        for asking in (session.request("fake/pid", {}), session.sync(), session.open(fake.write("a.txt", "x"))):
+        for asking in (
+            session.request("fake/pid", {}),
+            session.sync(),
+            session.documents.open(fake.write("a.txt", "x")),
+        ):
             with pytest.raises(UnavailableError, match="fake is being shut down"):
                 await asking
         session.begin()

@@ -290,7 +290,7 @@ async def test_a_server_that_stops_reading_is_silent_and_closing_does_not_wait_f
         await session.ready(_ignore)
         with pytest.raises(SilentError):
             await session.request("test/deaf", {})
-        await session.open(path)  # more than the pipe holds
+        await session.documents.open(path)  # more than the pipe holds
         with pytest.raises(SilentError):
             await session.request("fake/pid", {})
 
@@ -440,13 +440,13 @@ async def test_a_document_that_kills_the_server_is_not_opened_for_ever(fake: Fak
     fake.script({}, {"rules": {"textDocument/didOpen": [["exit", 9]]}})
     poison, plain = fake.write("poison.txt", "x"), fake.write("plain.txt", "y")
     async with fake.session() as session:
-        await session.open(poison)
+        await session.documents.open(poison)
         await session.request("fake/do", do())
         os.kill(fake.pids()[0], signal.SIGKILL)
         await gone(fake.pids()[0])
         await _until_idle(session)
         fake.script({})
-        await session.open(plain)
+        await session.documents.open(plain)
         await session.request("fake/do", do())
     opened = [params["textDocument"]["uri"] for params in fake.params("textDocument/didOpen", len(fake.pids()))]
     assert opened == [plain.as_uri()]
@@ -571,7 +571,7 @@ async def test_a_server_that_will_not_be_initialized_is_unavailable_and_its_reas
     fake.script({"rules": {"initialize": actions}}, {})
     async with fake.session() as session:
         with pytest.raises(UnavailableError, match=f"fake could not be started: .*{reason}"):
-            await session.open(fake.write("a.txt", "x"))
+            await session.documents.open(fake.write("a.txt", "x"))
         assert await session.request("fake/pid", {}) == fake.pids()[1]
 
 

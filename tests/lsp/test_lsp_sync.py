@@ -118,14 +118,14 @@ async def test_a_sync_during_a_restart_waits_for_the_new_server(fake: FakeWorksp
     fake.script({}, {"rules": {"initialize": [["tell", str(fifo)], ["wait_for_file", "go"]]}})
     path = fake.write("a.txt", "one")
     async with fake.session() as session:
-        await session.open(path)
+        await session.documents.open(path)
         before = await session.sync()
         os.kill(fake.pids()[0], signal.SIGKILL)
         await gone(fake.pids()[0])
         await told(fifo)
         path.write_text("two")
         syncs = [asyncio.create_task(session.sync()) for _ in range(3)]
-        text = asyncio.create_task(session.open(path))
+        text = asyncio.create_task(session.documents.open(path))
         await steps()
         assert not any(task.done() for task in (*syncs, text))
         (fake.folder / "go").write_text("")
@@ -144,7 +144,7 @@ async def test_a_change_in_the_middle_of_a_question_has_it_asked_again(fake: Fak
     async with fake.session() as session:
 
         async def ask() -> Any:
-            text = await session.open(path)
+            text = await session.documents.open(path)
             seen.append(text.content)
             if len(seen) == 1:
                 path.write_text("two")
@@ -165,7 +165,7 @@ async def test_many_callers_and_many_changes_end_in_what_is_on_disk(fake: FakeWo
                 path = paths[(number + turn) % len(paths)]
                 path.write_text(f"{number} {turn}")
                 await session.sync()
-                await session.open(path)
+                await session.documents.open(path)
                 await session.request("test/ask", {})
                 if turn == 10 and number == 0:
                     os.kill(fake.pids()[-1], signal.SIGKILL)
@@ -173,7 +173,7 @@ async def test_many_callers_and_many_changes_end_in_what_is_on_disk(fake: FakeWo
         await asyncio.gather(*(caller(number) for number in range(6)))
         await session.sync()
         await session.request("fake/do", do())
-        believed = {path: (await session.text(path)).content for path in paths}
+        believed = {path: (await session.documents.text(path)).content for path in paths}
     life = len(fake.pids())
     texts: dict[str, str] = {}
     for message in fake.received(life):
@@ -197,7 +197,7 @@ async def test_what_a_caller_that_fails_has_not_told_the_server_is_told_by_the_n
 
     async with fake.session() as session:
         await session.sync()
-        await session.open(path)
+        await session.documents.open(path)
         fake.write("a.txt", "two")
         with monkeypatch.context() as patched:
             patched.setattr(session._freshness, "_edited", fails)

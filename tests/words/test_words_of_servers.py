@@ -78,10 +78,10 @@ async def test_every_use_that_a_server_knows_is_a_word_in_code_that_can_see_the_
         await session.ready(report)
         for path in sources:
             await session.sync()
-            await session.open(path)
+            await session.documents.open(path)
             for symbol, owner in outlined(await ask("documentSymbol", path)):
                 start = symbol["selectionRange"]["start"]
-                text = await session.text(path)
+                text = await session.documents.text(path)
                 name = text.slice(text.range_span(symbol["selectionRange"], session.encoding))
                 uses = places(await ask("references", path, start, context={"includeDeclaration": True}))
                 defined = places(await ask("definition", path, start)) | {(path, start["line"], start["character"])}
@@ -94,7 +94,7 @@ async def test_every_use_that_a_server_knows_is_a_word_in_code_that_can_see_the_
                 for file, line, character in uses:
                     if not file.is_relative_to(root):
                         continue
-                    there = await session.text(file)
+                    there = await session.documents.text(file)
                     point = there.position_point({"line": line, "character": character}, session.encoding)
                     if not there.content.startswith(name, there.point_offset(point)):
                         continue  # spelled otherwise: by a macro, or not at all

@@ -112,12 +112,12 @@ async def _built(backend: Backend, report: Report) -> Warmed:
     try:
         await backend.ready(report)
         await backend.sync()
-        await report(0, None, f"{backend.name}: reading the words of all files")
+        await report(0, None, f"{backend.plugin.name}: reading the words of all files")
         await backend.words.files_with(_ANY_WORD)
-        await report(0, None, f"{backend.name}: checking all files")
-        await backend.check()
-        facts = await backend.facts()
+        await report(0, None, f"{backend.plugin.name}: checking all files")
+        await backend.problems.check()
+        facts = await backend.coverage.facts()
     except LspMcpError as error:
-        return Warmed(backend.name, time.monotonic() - begun, problem=str(error))
+        return Warmed(backend.plugin.name, time.monotonic() - begun, problem=str(error))
     left = "" if backend.state() == "running" else "it was still loading when --ready-timeout was over"
-    return Warmed(backend.name, time.monotonic() - begun, facts.indexed, left)
+    return Warmed(backend.plugin.name, time.monotonic() - begun, facts.indexed, left)

@@ -21,7 +21,7 @@ def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Pla
     if not places:
         return []
     named = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
-    text = f"added {count(len(places), 'place')} that {backend.name} itself left out: {named}"
+    text = f"added {count(len(places), 'place')} that {backend.plugin.name} itself left out: {named}"
     if by_spelling:
         which = "" if len(by_spelling) == len(places) else f"{len(by_spelling):,} "
         text += f" ({which}by spelling, as in the rest of the function)"
@@ -35,9 +35,8 @@ def unlisted(words: FilesWith) -> list[Gap]:
 
 def meaningless(backend: Backend, name: str, at: tuple[Path, Point]) -> list[Gap]:
     """The gap for an answer without any place about the symbol `at` a place that the server does not know."""
-    text = (
-        f"unverified: {backend.name} does not know what {name} means at {_site(*at, backend.root)}; ask at another use"
-    )
+    where = _site(*at, backend.root)
+    text = f"unverified: {backend.plugin.name} does not know what {name} means at {where}; ask at another use"
     return [Gap("unverified", text, at[:1], about="meaning")]
 
 
@@ -46,7 +45,7 @@ def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Ga
     if not places:
         return []
     shown = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
-    text = f"unverified: {_number(name, places)} that {backend.name} does not explain: {shown}"
+    text = f"unverified: {_number(name, places)} that {backend.plugin.name} does not explain: {shown}"
     return [Gap("unverified", text, _files(places), about="unknown")]
 
 
@@ -66,7 +65,7 @@ def unproven(name: str, places: Sequence[Place], unread: Collection[Path], pendi
 
 def compared_without_grammar(backend: Backend, places: Iterable[Place]) -> list[Gap]:
     """The news that some of `places` are maybe in comments or strings: nothing tells, in their language."""
-    languages = {language for place in places if (language := backend.adapter.language_of(place.path))}
+    languages = {language for place in places if (language := backend.plugin.language_of(place.path))}
     names = sorted(language.name for language in languages if not has_grammar(language.id))
     return [news("setup", f"words were compared without a grammar of {' and '.join(names)}")] if names else []
 

@@ -145,10 +145,10 @@ class Definitions:
         path, point = site
         try:
             if (self._backend.plugin.word_check.by_folder and self._is_open_beside(path)) and (
-                found := await self._request(path, await self._backend.text(path), point)
+                found := await self._request(path, await self._backend.documents.text(path), point)
             ):
                 return found
-            text = await self._backend.open(path)
+            text = await self._backend.documents.open(path)
             self._opened[path.parent] = path
             return await self._request(path, text, point)
         except (PathError, PointError):
@@ -156,7 +156,7 @@ class Definitions:
 
     def _is_open_beside(self, path: Path) -> bool:
         other = self._opened.get(path.parent)
-        return other is not None and self._backend.version(other) is not None
+        return other is not None and self._backend.documents.version(other) is not None
 
     async def _request(self, path: Path, text: Text, point: Point) -> Meaning:
         rules = self._backend.plugin.word_check
@@ -210,7 +210,7 @@ class Definitions:
     async def _text(self, path: Path) -> Text | None:
         if path not in self._texts:
             try:
-                self._texts[path] = await self._backend.text(path)
+                self._texts[path] = await self._backend.documents.text(path)
             except PathError:
                 self._texts[path] = None
         return self._texts[path]

@@ -33,10 +33,10 @@ async def others_by_index(
     """
     if symbol.role != "type" or len(symbol.ids) != 1 or not backend.plugin.compiles_files:
         return frozenset()
-    closed = [place for place in places if place.path not in doubted and backend.version(place.path) is None]
+    closed = [place for place in places if place.path not in doubted and backend.documents.version(place.path) is None]
     if not closed:
         return frozenset()
-    files = await backend.indexed({*(place.path for place in places), *(path for path, _ in symbol.sites)})
+    files = await backend.coverage.indexed({*(place.path for place in places), *(path for path, _ in symbol.sites)})
     types: dict[str, set[tuple[str, str] | None]] = {}
     for file in files.values():
         for identifier, type_ in file.types.items():
@@ -54,7 +54,7 @@ async def others_by_index(
             return False
         if not declared and (not file.is_unit or place.path in generic):
             return False
-        if macro_at(place.text, place.span, backend.adapter.language_of(place.path)):
+        if macro_at(place.text, place.span, backend.plugin.language_of(place.path)):
             return False
         # A name brought in by `using`, or an implicit constructor, may be all that the index has about a place.
         return all(_is_apart(scope, _scopes(types, one, symbol.name), symbol.name) for one in ids)

@@ -36,12 +36,12 @@ class MacroUses:
 
     async def name_around(self, place: Place) -> Place | None:
         """The name of the macro whose definition contains `place`; None if there is none."""
-        span = macro_at(place.text, place.span, self.backend.adapter.language_of(place.path))
+        span = macro_at(place.text, place.span, self.backend.plugin.language_of(place.path))
         return place._replace(span=span) if span else None
 
     def is_parameter(self, place: Place) -> bool:
         """Whether the macro whose definition contains `place` has a parameter of that name."""
-        return is_macro_parameter(place.text, place.span, self.backend.adapter.language_of(place.path))
+        return is_macro_parameter(place.text, place.span, self.backend.plugin.language_of(place.path))
 
     async def of(self, macro: Place) -> frozenset[Site] | None:
         """The places in code that use `macro`, also through other macros; None if unknown.
@@ -92,7 +92,7 @@ class MacroUses:
         clangd 22 resolves the words of a definition where it stands: a macro that is defined below it is unknown there.
         Its index lacks the words of definitions in files that are not open.
         """
-        files = (await self.backend.built_files_with(name)).files
+        files = (await self.backend.coverage.built_files_with(name)).files
         resolved = {(place.path, place.span) for place in known}
         found = []
         for path in sorted({site[0], *files}):

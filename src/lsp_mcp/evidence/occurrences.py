@@ -40,7 +40,9 @@ class Claim(Struct, frozen=True):
     name: str
     at: Site
     sites: Collection[Site]
-    unsearched: frozenset[Path] = frozenset()  # files that were not searched for the answer, see `Backend.load`
+    unsearched: frozenset[Path] = (
+        frozenset()
+    )  # files that were not searched for the answer, see `backend.Coverage.load`
     # Files excluded from the build that the server still reads; None: it does not look at other builds.
     searched: frozenset[Path] | None = None
     pending: frozenset[Path] = frozenset()  # excluded files that were not asked about in time
@@ -119,7 +121,7 @@ async def occurrences(
             there = await backend.words.occurrences(path, text, claim.name)
             spans = [span for span in there if (path, span.start) not in has]
             if symbol.ids:  # a parameter of a macro has none
-                language = backend.adapter.language_of(path)
+                language = backend.plugin.language_of(path)
                 are_others = {span for span in there.in_macros if is_macro_parameter(text, span, language)}
                 spans = [span for span in spans if span not in are_others]
             spans = await backend.words.that_can_mean(spans, text, path, symbol.seen_as)
@@ -188,7 +190,7 @@ async def that_may_declare(
         lines[path] = await _declaring(backend, containers, path, word, rest, owner, lines[path])
     using.update(path for path, left in lines.items() if path not in files and not left)
     for path in files:
-        language = backend.adapter.language_of(path)
+        language = backend.plugin.language_of(path)
         text = await text_or_none(backend, path) if language else None
         if text:
             counted = partial(_counted, backend, path, text, word, rest, owner, known)
@@ -211,7 +213,7 @@ def _counted(
         return []
     spans = [
         span
-        for span in occurrences_of(text, word, backend.adapter.language_of(path))
+        for span in occurrences_of(text, word, backend.plugin.language_of(path))
         if (path, span.start) not in known and rest.may_follow(text, span)
     ]
     return [span for span in spans if not _is_elsewhere(backend, Place(path, span, text), owner)]
@@ -221,7 +223,7 @@ def _is_elsewhere(backend: Backend, place: Place, owner: str) -> bool:
     """Whether a word is that of a local of a function, or of a member of a class that is surely not called `owner`."""
     if not backend.plugin.word_check.member_pattern:
         return False
-    declared = declared_around(place.text, place.span, backend.adapter.language_of(place.path))
+    declared = declared_around(place.text, place.span, backend.plugin.language_of(place.path))
     return declared is not None and (not declared.owner or owner.lower() not in declared.owner.lower())
 
 
@@ -233,7 +235,7 @@ async def _declaring(
     Locals of functions don't, nor do classes that are not called `owner`.
     """
     text = await text_or_none(backend, path)
-    language = backend.adapter.language_of(path)
+    language = backend.plugin.language_of(path)
     left: set[int] = set()
     for span in await backend.words.occurrences(path, text, word) if text else ():
         if (

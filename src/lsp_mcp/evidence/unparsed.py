@@ -59,7 +59,7 @@ async def explained_by_function(
     others: list[Place] = []
     unknown: list[Place] = []
     for place in places:
-        if macro_at(place.text, place.span, backend.adapter.language_of(place.path)):
+        if macro_at(place.text, place.span, backend.plugin.language_of(place.path)):
             unknown.append(place)  # see `evidence.macro_uses`
             continue
         spelling = _spelling(place.text, place.span, rules)
@@ -89,7 +89,7 @@ def is_dependent(backend: Backend, place: Place) -> bool:
     found = rules.dependent_pattern and re.search(rules.dependent_pattern, content[max(0, start - _BEFORE) : start])
     if not found or not re.search(rules.type_parameter_pattern.format(name=found["parameter"]), content):
         return False
-    return macro_at(place.text, place.span, backend.adapter.language_of(place.path)) is None
+    return macro_at(place.text, place.span, backend.plugin.language_of(place.path)) is None
 
 
 def kind_before(text: Text, span: Span, rules: WordCheck) -> str:
@@ -130,7 +130,7 @@ async def _is_of_parameter(
 
 async def _lacks_its_kind(backend: Backend, place: Place, spelling: _Spelling, symbol: Identity) -> bool:
     """Whether the word stands alone, in a language where the symbol's kind stands before each use: `struct S`."""
-    language = backend.adapter.language_of(place.path)
+    language = backend.plugin.language_of(place.path)
     if spelling != _Spelling() or not language or not language.kinds_spelled:
         return False
     for path, point in symbol.sites:
@@ -196,7 +196,7 @@ async def _is_declared_there(backend: Backend, place: Place, spelling: _Spelling
     """
     if symbol.role not in ("member", "value", "type") or (spelling != _Spelling("") and spelling.operand != "this"):
         return False
-    language = backend.adapter.language_of(place.path)
+    language = backend.plugin.language_of(place.path)
     found = await asyncio.to_thread(declared_around, place.text, place.span, language)
     if found is None or found.owner in (symbol.owner or None, symbol.name):
         return False
@@ -211,7 +211,7 @@ async def _has_no_bases(backend: Backend, symbol: Identity) -> bool:
         text = await text_or_none(backend, path)
         span = text.identifier_at(point) if text else None
         if text and span:
-            found = await asyncio.to_thread(declared_around, text, span, backend.adapter.language_of(path))
+            found = await asyncio.to_thread(declared_around, text, span, backend.plugin.language_of(path))
             if found and found.owner == symbol.owner:
                 return not found.has_bases
     return False

@@ -69,7 +69,7 @@ class Judge:
                 missing.append(place)
             elif misread(meaning, claim.name, self._backend.plugin.word_check):
                 unknown.append(place)
-            elif all(path == place.path for path, _ in sites_of(meaning)) and await self._backend.part_of(place.path):
+            elif all(path == place.path for path, _ in sites_of(meaning)) and await self._is_part(place.path):
                 # The server has read a part of other code by itself, where a use may look like a declaration.
                 unknown.append(place)
             else:
@@ -147,7 +147,7 @@ class Judge:
         """The files with the name that the server loads for another build than its own."""
         if not self._backend.plugin.left_out_refusal:
             return frozenset()
-        return frozenset(await self._backend.left_out(claim.at[0], Use(claim.name)))
+        return frozenset(await self._backend.coverage.left_out(claim.at[0], Use(claim.name)))
 
     def _may_be_same(self, claim: Claim, symbol: Identity, place: Place, left_out: Collection[Path]) -> bool:
         """Whether the declaration of `place` may be the symbol in another build, if it is in `left_out` files."""
@@ -160,12 +160,16 @@ class Judge:
         homes = {path.parent for path, _ in symbol.sites}
         return symbol.role not in ("value", "type") or any(path.parent in homes for path, _ in sites)
 
+    async def _is_part(self, path: Path) -> bool:
+        """Whether the server reads `path` by itself although it is a part of other code."""
+        return await self._backend.coverage.part_of(path) is not None
+
     def _sites(self, place: Place) -> frozenset[Site]:
         return sites_of(self._definitions.known(_site(place)) or frozenset())
 
     async def _location(self, site: Site) -> Json:
         path, point = site
-        text = await self._backend.text(path)
+        text = await self._backend.documents.text(path)
         start = text.point_position(point, self._backend.encoding)
         return {"uri": path_uri(path), "range": {"start": start, "end": start}}
 

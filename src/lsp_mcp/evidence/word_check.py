@@ -126,7 +126,7 @@ class WordCheck:
             await asyncio.sleep(0)
             if text := await text_or_none(backend, path):
                 await backend.words.occurrences(path, text, name)
-        await backend.indexed(files)
+        await backend.coverage.indexed(files)
 
     async def refuse_misread(self, name: str, at: Site) -> None:
         """Ask about the symbol `at` a place, where the text has `name`.
@@ -157,7 +157,7 @@ class WordCheck:
                 search = await self._searched(claim, words)
         except TimeoutError:
             budget.cut()
-            text = f"unverified: {backend.name} did not say in time what {claim.name} is; ask again"
+            text = f"unverified: {backend.plugin.name} did not say in time what {claim.name} is; ask again"
             return Checked(gaps=(*await self._gaps(claim, words.files), *gaps, Gap("unverified", text, words.files)))
         symbol = search.symbol
         if symbol is None:

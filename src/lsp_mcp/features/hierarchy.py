@@ -27,7 +27,7 @@ from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol, kind_name
 from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
-from lsp_mcp.waiting import dispensable, within
+from lsp_mcp.waiting import dispensable, share_of_rest
 
 Direction = Literal["incoming", "outgoing", "supertypes", "subtypes"]
 Mark = Literal["", "cycle", "shown above"]
@@ -134,12 +134,12 @@ async def callers_of(
         except RefusedError:
             if not backend.capabilities.get("callHierarchyProvider"):
                 raise
-            text = await backend.text(path)
+            text = await backend.documents.text(path)
             span = text.identifier_at(point)
             refused.append(text.slice(span) if span else f"{path.name}:{point.line}")
     tree = await _Walk(backend, "callHierarchy/incomingCalls", "from", depth, limit, ends).tree(items)
     if refused:
-        lacking = f"{backend.name} cannot list the callers of {first_few(list(dict.fromkeys(refused)))}"
+        lacking = f"{backend.plugin.name} cannot list the callers of {first_few(list(dict.fromkeys(refused)))}"
         tree.gaps = (*tree.gaps, Gap("not_searched", lacking))
     return tree
 
@@ -205,7 +205,7 @@ async def type_tree(
 
 
 async def _prepare(backend: Backend, method: str, path: Path, point: Point) -> list[Json]:
-    text = await backend.open(path)
+    text = await backend.documents.open(path)
     items = await backend.request(method, position_params(path, text, point, backend.encoding))
     if not items:
         what = "function or method" if "Call" in method else "type"
@@ -231,7 +231,7 @@ class _Walk(Struct, dict=True):
         self._subtypes = Subtypes(self.backend)
         self._supertypes = Supertypes(self.backend)
         self._uses: dict[tuple[Path, Point], frozenset[tuple[Path, Point]]] = {}  # of callees, by their places
-        self._until = time.monotonic() + within(self.backend.request_timeout) * _SHARE
+        self._until = time.monotonic() + share_of_rest(_SHARE)
 
     async def tree(self, items: list[Json]) -> Tree:
         tree = Tree()

@@ -95,7 +95,7 @@ class Checking:
     # --- now ---------------------------------------------------------------------------------------
 
     async def check(self, also: Collection[Path] = ()) -> Checked:
-        """See `Backend.check`."""
+        """See `backend.Problems.check`."""
         async with self._asking:
             connection = await self._lifetime.live()
             # Open documents are checked more closely, with quick fixes.
@@ -209,7 +209,7 @@ class Checking:
 
     @asynccontextmanager
     async def trial(self) -> AsyncIterator[_Trial]:
-        """See `Backend.trial`."""
+        """See `backend.Problems.trial`."""
         async with self._freshness.exclusively(), self._asking:
             connection = await self._lifetime.live()
             state = connection.notifications.diagnostics.state()

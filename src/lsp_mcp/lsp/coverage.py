@@ -135,11 +135,11 @@ class Coverage:
         return []
 
     async def facts(self) -> Facts:
-        """See `Backend.facts`."""
+        """See `backend.Coverage.facts`."""
         return Facts()
 
     async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
-        """See `Backend.left_out`."""
+        """See `backend.Coverage.left_out`."""
         return ()
 
     async def built(self, files: Sequence[Path]) -> Sequence[Path]:
@@ -147,11 +147,11 @@ class Coverage:
         return files
 
     async def index_of(self, paths: Collection[Path]) -> Mapping[Path, Indexed]:
-        """See `Backend.indexed`."""
+        """See `backend.Coverage.indexed`."""
         return {}
 
     async def part_of(self, path: Path) -> tuple[Path, int] | None:
-        """See `Backend.part_of`."""
+        """See `backend.Coverage.part_of`."""
         return None
 
     async def dependents(self, paths: Collection[Path]) -> Collection[Path]:

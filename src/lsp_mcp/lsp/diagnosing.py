@@ -41,7 +41,7 @@ class Diagnosing:
         self._requested: dict[Path, int] = {}  # the generation in which the diagnostics of a file were last requested
 
     async def diagnosed(self, path: Path) -> bool:
-        """See `Backend.diagnosed`."""
+        """See `backend.Problems.diagnosed`."""
         connection = await self._lifetime.live()
         self._documents.open(path)
         try:
@@ -89,11 +89,11 @@ class Diagnosing:
 
     @property
     def has_versions(self) -> bool:
-        """See `Backend.has_versions`."""
+        """See `backend.Problems.has_versions`."""
         connection = self._lifetime.connection
         return bool(connection and connection.notifications.diagnostics.has_versions)
 
-    def of(self, path: Path) -> list[Any]:
-        """See `Backend.diagnostics`."""
+    def diagnostics(self, path: Path) -> list[Any]:
+        """See `backend.Problems.diagnostics`."""
         connection = self._lifetime.connection
         return connection.notifications.diagnostics.raw.get(path, []) if connection else []

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from weakref import WeakSet
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
@@ -33,6 +34,27 @@ from lsp_mcp.workspace import Workspace
 log = logging.getLogger(__name__)
 
 
+class Sources(Struct, frozen=True):
+    """What may change: the files of a workspace, and the buffers of an editor, the `host`, if its server is asked."""
+
+    workspace: Workspace
+    feed: Feed
+    files: Texts
+    host: Host | None
+
+
+class Served(Struct, frozen=True):
+    """What has to be kept up to date: a server, and what is remembered of the files."""
+
+    adapter: Adapter
+    documents: Documents
+    lifetime: Lifetime
+    words: WorkspaceWords
+    coverage: Coverage
+    readiness: Readiness
+    reloading: Reloading
+
+
 class Freshness:
     """Keeps one server's view of the workspace identical to the disk and, with an editor, to its buffers.
 
@@ -40,34 +62,11 @@ class Freshness:
     caches, open documents, the server) → what the server must read again → the generation.
     """
 
-    def __init__(
-        self,
-        adapter: Adapter,
-        workspace: Workspace,
-        feed: Feed,
-        files: Texts,
-        host: Host | None,
-        *,
-        documents: Documents,
-        lifetime: Lifetime,
-        words: WorkspaceWords,
-        coverage: Coverage,
-        readiness: Readiness,
-        reloading: Reloading,
-    ) -> None:
+    def __init__(self, sources: Sources, served: Served) -> None:
         self.generation = 0
         self._disturbances = 0  # the part of it caused by showing the server other texts for a check
-        self._adapter = adapter
-        self._workspace = workspace
-        self._feed = feed
-        self._files = files
-        self._host = host
-        self._documents = documents
-        self._lifetime = lifetime
-        self._words = words
-        self._coverage = coverage
-        self._readiness = readiness
-        self._reloading = reloading
+        self._sources = sources
+        self._served = served
         self._syncing = asyncio.Lock()
         self._loaded: tuple[Connection | None, bool] = (None, False)  # by run of the server, and whether all
         # Pending notifications and files to read. They outlive a cancelled caller: the next one continues.
@@ -77,18 +76,18 @@ class Freshness:
         self._changed: set[Path] = set()  # files to be read by the checker
         self._host_seen = 0  # the generation of its buffers known to the server
         self._reading_all: HostedConnection | None = None  # whose server was made to read the whole workspace
-        if host:
+        if sources.host:
             _HOSTED.add(self)
 
     async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
         """See `Backend.sync`."""
         # No question may be asked before the server has loaded another caller's changes.
-        with phase(lambda: f"{self._adapter.name}: processing changes"):
+        with phase(lambda: f"{self._served.adapter.name}: processing changes"):
             return await self._sync(text_only=text_only, to_check=to_check)
 
     async def _sync(self, *, text_only: bool, to_check: bool) -> int:
         async with self._syncing:
-            connection = await self._lifetime.live()
+            connection = await self._served.lifetime.live()
             connection = await self._announce(connection)
             replaced = await self._reload(connection, text_only=text_only, to_check=to_check)
             await self._count(replaced=replaced)
@@ -107,7 +106,7 @@ class Freshness:
     async def look_at(self, changed: Collection[Path] | None) -> Looked:
         """See `Reloading.look_at`."""
         async with self._syncing:
-            looked = await self._reloading.look_at(changed)
+            looked = await self._served.reloading.look_at(changed)
             self.generation += looked.disturbed
             self._disturbances += looked.disturbed
         return looked
@@ -123,36 +122,36 @@ class Freshness:
 
     async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
         """See `Reloading.load_word`."""
-        with phase(lambda: f"{self._adapter.name}: reading files with {word}"):
+        with phase(lambda: f"{self._served.adapter.name}: reading files with {word}"):
             async with self._syncing:
-                return await self._reloading.load_word(word, part=part)
+                return await self._served.reloading.load_word(word, part=part)
 
     async def _announce(self, connection: Connection) -> Connection:
         """Find changes and notify everything concerned; returns the server's connection."""
-        self._feed.watch_also(connection.notifications.watched.outside_folders())
-        if not self._workspace.root.is_dir():
+        self._sources.feed.watch_also(connection.notifications.watched.outside_folders())
+        if not self._sources.workspace.root.is_dir():
             raise PathError(
-                f"the workspace root {self._workspace.root} is gone; restore it, or start lsp-mcp elsewhere"
+                f"the workspace root {self._sources.workspace.root} is gone; restore it, or start lsp-mcp elsewhere"
             )
-        self._untold = self._untold.then(self._feed.changes())
+        self._untold = self._untold.then(self._sources.feed.changes())
         changes = self._handed(self._untold)
         if endless := {path for path in changes.deleted if is_endless(path)}:
             # gopls 0.24 reads whatever is announced, deleted or not; a new server needs none of this.
-            self._files.forget(endless)
+            self._sources.files.forget(endless)
             self.generation += 1
-            connection = await self._lifetime.renew()
+            connection = await self._served.lifetime.renew()
             changes = replace(changes, deleted=changes.deleted - endless)
         edited = await self._edited(changes)
         matters = self._tell(connection, changes) if changes else False
         self._untold = Changes()
-        outside = self._documents.refresh_outside(self._feed.folders())
-        if elsewhere := self._coverage.changed_elsewhere():
-            self._coverage.changed(elsewhere)
+        outside = self._served.documents.refresh_outside(self._sources.feed.folders())
+        if elsewhere := self._served.coverage.changed_elsewhere():
+            self._served.coverage.changed(elsewhere)
             outside = [*outside, *elsewhere]
         # Before any further wait: a caller cancelled there must not hide it from others.
         self.generation += bool(matters or outside or edited)
-        self._words.changed([*outside, *edited])
-        self._words.begin()
+        self._served.words.changed([*outside, *edited])
+        self._served.words.begin()
         self._to_read.update(edited)
         self._to_load.update(changes.created, changes.changed, changes.deleted, outside)
         self._changed.update(changes.created, changes.changed, changes.deleted, outside, edited)
@@ -160,7 +159,7 @@ class Freshness:
 
     def _handed(self, changes: Changes) -> Changes:
         """`changes`, with links out of the workspace as deleted: a server must not read their targets."""
-        leading_out = {path for path in (*changes.created, *changes.changed) if not self._workspace.holds(path)}
+        leading_out = {path for path in (*changes.created, *changes.changed) if not self._sources.workspace.holds(path)}
         if not leading_out:
             return changes
         return replace(
@@ -177,12 +176,14 @@ class Freshness:
             root = connection.client.root if connection.client else None
             if root and not await self._is_told_by_another(connection, root):
                 self._reading_all = connection
-                await self._reloading.reload_all(root)  # seconds
+                await self._served.reloading.reload_all(root)  # seconds
             connection.has_seen_all = True
-        with phase(lambda: f"{self._adapter.name}: reading changed files"):
-            replaced = await self._reloading.load(self._to_load, to_check=to_check)
-            await self._reloading.buffers_changed(self._to_read)
-            replaced |= await self._coverage.settle(partial(self._reloading.reload_all, self._workspace.root))
+        with phase(lambda: f"{self._served.adapter.name}: reading changed files"):
+            replaced = await self._served.reloading.load(self._to_load, to_check=to_check)
+            await self._served.reloading.buffers_changed(self._to_read)
+            replaced |= await self._served.coverage.settle(
+                partial(self._served.reloading.reload_all, self._sources.workspace.root)
+            )
         self._to_load.clear()
         self._to_read.clear()
         return replaced
@@ -192,53 +193,53 @@ class Freshness:
 
         Our own watch began before, so nothing is lost in between.
         """
-        if not self._reloading.reads_untold:
+        if not self._served.reloading.reads_untold:
             return False
-        for other in [one for one in _HOSTED if one is not self and root.is_relative_to(one._workspace.root)]:
+        for other in [one for one in _HOSTED if one is not self and root.is_relative_to(one._sources.workspace.root)]:
             try:
                 if await other._tells(connection.server):
                     return True
             except LspMcpError as error:
-                log.info("another session of %s: %s", self._adapter.name, error)
+                log.info("another session of %s: %s", self._served.adapter.name, error)
         return False
 
     async def _tells(self, server: object) -> bool:
         """Tell `server` of all changes until now, if it is this session's and has been told of all before."""
-        connection = self._lifetime.connection
+        connection = self._served.lifetime.connection
         if not (
             isinstance(connection, HostedConnection)
             and connection.server == server
             and (connection.has_seen_all or self._reading_all is connection)
-            and not self._lifetime.closing
+            and not self._served.lifetime.closing
         ):
             return False
         # Of the text only: who is asked asks nobody, so that no two wait for each other.
         await self.sync(text_only=True)
         # What the editor has answered comes after what it was told before.
-        assert self._host
-        await self._host.buffers.sync()
-        is_alive = self._lifetime.connection is connection and not connection.dead.done()
+        assert self._sources.host
+        await self._sources.host.buffers.sync()
+        is_alive = self._served.lifetime.connection is connection and not connection.dead.done()
         return is_alive and connection.has_seen_all
 
     async def _count(self, *, replaced: bool) -> None:
         """Files loaded in the meantime count too: an earlier answer lacks them."""
-        connection = await self._lifetime.live()
-        loaded, self._loaded = self._loaded, (connection, self._readiness.pending() is None)
+        connection = await self._served.lifetime.live()
+        loaded, self._loaded = self._loaded, (connection, self._served.readiness.pending() is None)
         self.generation += bool(replaced or loaded != self._loaded)
         if self._loaded[1]:
-            await self._coverage.loaded()
+            await self._served.coverage.loaded()
 
     async def _edited(self, changes: Changes) -> set[Path]:
         """The files of this server whose buffers changed since the last call, following `changes` on disk."""
-        if self._host is None:
+        if self._sources.host is None:
             return set()
-        seen, now = self._host_seen, await self._host.buffers.sync([*changes.created, *changes.changed])
+        seen, now = self._host_seen, await self._sources.host.buffers.sync([*changes.created, *changes.changed])
         # Everything up to this generation has been processed, for all callers.
         self._host_seen = now
-        changed = self._host.buffers.changed_since(seen) if self._host_seen > seen else set()
-        edited = {path for path in changed if self._adapter.language_of(path)}
+        changed = self._sources.host.buffers.changed_since(seen) if self._host_seen > seen else set()
+        edited = {path for path in changed if self._served.adapter.language_of(path)}
         for path in edited:
-            self._documents.note_version(path)  # so that it is in order before the server reports about it
+            self._served.documents.note_version(path)  # so that it is in order before the server reports about it
         return edited
 
     def _tell(self, connection: Connection, changes: Changes) -> bool:
@@ -247,15 +248,15 @@ class Freshness:
         Returns whether any of them can affect an answer: a log file in the workspace does not.
         """
         touched = [*changes.created, *changes.changed, *changes.deleted]
-        self._files.forget(touched)
-        self._words.changed(touched)
-        self._coverage.changed(touched)
-        self._documents.refresh(touched)
+        self._sources.files.forget(touched)
+        self._served.words.changed(touched)
+        self._served.coverage.changed(touched)
+        self._served.documents.refresh(touched)
         connection.notifications.last_error = ""  # it may be fixed; if not, the server reports it again
         events = connection.notifications.watched.events(changes)
         if events:
             connection.notify(watched_files.METHOD, {"changes": events})
-        return bool(events) or any(self._adapter.language_of(path) for path in touched)
+        return bool(events) or any(self._served.adapter.language_of(path) for path in touched)
 
 
 _HOSTED: WeakSet[Freshness] = WeakSet()  # of this process, with a server of an editor

@@ -6,15 +6,14 @@ import asyncio
 import itertools
 import logging
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from lsp_mcp.backend import Checked, Facts, Indexed, Json, Report, Scope, State, Trial, Use
+from lsp_mcp.backend import Json, Report, Scope, State, Trial
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import DiedError, PathError, RefusedError, SilentError, StuckError
@@ -27,18 +26,21 @@ from lsp_mcp.lsp.editor.coverage import editor_gaps
 from lsp_mcp.lsp.editor.held import HeldDocuments
 from lsp_mcp.lsp.editor.host import Host
 from lsp_mcp.lsp.editor.launcher import HostLauncher
-from lsp_mcp.lsp.freshness import Freshness
+from lsp_mcp.lsp.freshness import Freshness, Served, Sources
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents, Texts
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.pulling import pulling
 from lsp_mcp.lsp.process.connection import ProcessLauncher
 from lsp_mcp.lsp.readiness import Readiness
+from lsp_mcp.lsp.served_coverage import ServedCoverage
+from lsp_mcp.lsp.served_documents import ServedDocuments
+from lsp_mcp.lsp.served_problems import ServedProblems
 from lsp_mcp.lsp.trial_server import trial_server
 from lsp_mcp.programs import find_command
-from lsp_mcp.text import PositionEncoding, Text
+from lsp_mcp.text import PositionEncoding
 from lsp_mcp.waiting import AGAIN, allow, phase, uncounted, within
-from lsp_mcp.words.workspace_words import FilesWith, WorkspaceWords
+from lsp_mcp.words.workspace_words import WorkspaceWords
 from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -131,19 +133,30 @@ class Session:
             self._coverage, Parts(workspace, self._documents, self._lifetime, known, timeout)
         )
         self._freshness = Freshness(
-            adapter,
-            workspace,
-            feed,
-            self._files,
-            host,
-            documents=self._documents,
-            lifetime=self._lifetime,
-            words=self.words,
-            coverage=self._coverage,
-            readiness=self._readiness,
-            reloading=self._reloading,
+            Sources(workspace, feed, self._files, host),
+            Served(
+                adapter,
+                self._documents,
+                self._lifetime,
+                self.words,
+                self._coverage,
+                self._readiness,
+                self._reloading,
+            ),
         )
         self._diagnosing = Diagnosing(plugin, self._documents, self._lifetime, self._freshness, timeout)
+        self.documents = ServedDocuments(self._lifetime, self._documents, self._files)
+        self.coverage = ServedCoverage(
+            plugin,
+            self._coverage,
+            self._reloading,
+            words=self.words,
+            documents=self._documents,
+            lifetime=self._lifetime,
+            freshness=self._freshness,
+            command=self._present_command,
+            timeout=timeout,
+        )
         self._checking = Checking(
             plugin,
             self._documents,
@@ -153,6 +166,13 @@ class Session:
             coverage=self._coverage,
             display_path=workspace.display_path,
             timeout=timeout,
+        )
+        self.problems = ServedProblems(
+            self._lifetime,
+            self._diagnosing,
+            self._checking,
+            self.coverage.load_projects,
+            self._trial_server if plugin.trial_arguments else None,
         )
         self._executing = asyncio.Lock()
         self._source: Path | None = None  # see `_nearest`
@@ -178,11 +198,6 @@ class Session:
     def capabilities(self) -> Json:
         """As announced on the present connection."""
         return self._connection.capabilities if self._connection else {}
-
-    @property
-    def request_timeout(self) -> float:
-        """See `Backend.request_timeout`."""
-        return self._options.request_timeout
 
     def state(self) -> State:
         """See `Backend.state`."""
@@ -241,15 +256,13 @@ class Session:
             await self._readiness.wait(report)
 
     async def wait(self, timeout: float, report: Report) -> State:
-        """See `Backend.wait`."""
+        """The state of the server once it is ready, or after `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
                 await self.ready(report)
         except TimeoutError:
             pass
         return self.state()
-
-    # --- what it has -------------------------------------------------------------------------------
 
     async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
         """See `Backend.sync`."""
@@ -263,111 +276,6 @@ class Session:
     def generation(self) -> int:
         """See `Backend.generation`."""
         return self._freshness.generation + self._readiness.loads
-
-    async def open(self, path: Path) -> Text:
-        """See `Backend.open`."""
-        await self._lifetime.live()
-        return self._documents.open(path)
-
-    async def text(self, path: Path) -> Text:
-        """See `Backend.text`."""
-        text = self._documents.get(path)
-        return self._files.text(path) if text is None else text
-
-    def version(self, path: Path) -> int | None:
-        """See `Backend.version`."""
-        return self._documents.wire_version(path)
-
-    async def load(self, path: Path | None, word: str) -> frozenset[Path]:
-        """See `Backend.load`."""
-        await self._lifetime.live()
-        unread: frozenset[Path] = frozenset()
-        if word and self.plugin.compiles_files:
-            unread = await self._freshness.load_word(word, part=path is None)
-        if path is None:
-            self._load_projects()
-        return unread
-
-    async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
-        """See `Backend.left_out`."""
-        return await self._coverage.left_out(path, use)
-
-    async def built_files_with(self, word: str) -> FilesWith:
-        """See `Backend.built_files_with`."""
-        having = await self.words.files_with(word)
-        return replace(having, files=tuple(await self._coverage.built(having.files)))
-
-    async def indexed(self, files: Collection[Path]) -> Mapping[Path, Indexed]:
-        """See `Backend.indexed`."""
-        return await self._coverage.index_of(files)
-
-    async def part_of(self, path: Path) -> tuple[Path, int] | None:
-        """See `Backend.part_of`."""
-        return await self._coverage.part_of(path)
-
-    def has_reread(self, path: Path) -> bool:
-        """See `Backend.has_reread`."""
-        return self._reloading.has_reread(path)
-
-    def mistrust(self, path: Path, name: str) -> None:
-        """See `Backend.mistrust`."""
-        self._reloading.mistrust(path, name)
-
-    async def diagnosed(self, path: Path) -> bool:
-        """See `Backend.diagnosed`."""
-        return await self._diagnosing.diagnosed(path)
-
-    @property
-    def has_versions(self) -> bool:
-        """See `Backend.has_versions`."""
-        return self._diagnosing.has_versions
-
-    def diagnostics(self, path: Path) -> list[Any]:
-        """See `Backend.diagnostics`."""
-        return self._diagnosing.of(path)
-
-    async def facts(self) -> Facts:
-        """See `Backend.facts`."""
-        connection, facts = self._connection, await self._coverage.facts()
-        if connection is None:
-            return facts
-        return replace(
-            facts,
-            version=connection.version,
-            command=tuple(
-                self._hosted.command if self._hosted else self._options.command or find_command(self.adapter)
-            ),
-            memory=await connection.memory(),
-            failed=dict(connection.notifications.diagnostics.errors),
-        )
-
-    # --- what is wrong -----------------------------------------------------------------------------
-
-    def begin_baseline(self) -> None:
-        """Take the baseline in the background, so that `check` can tell which problems are new; idempotent."""
-        self._checking.begin()
-
-    @property
-    def baseline(self) -> Checked | None:
-        """See `Backend.baseline`."""
-        return self._checking.baseline
-
-    async def check(self, also: Collection[Path] = ()) -> Checked:
-        """See `Backend.check`."""
-        await self._lifetime.live()
-        self._load_projects()
-        return await self._checking.check(also)
-
-    def trial(self, *, with_dependents: bool = False) -> AbstractAsyncContextManager[Trial]:
-        """See `Backend.trial`."""
-        more = self.plugin.trial_arguments
-        if not (with_dependents and more):
-            return self._checking.trial()
-        options = self._options
-        launcher = ProcessLauncher(
-            self.plugin, self.root, lambda: [*self._command(), *more], options.env, options.request_timeout, self._free
-        )
-        return trial_server(launcher, self.plugin, self._files, self._coverage.dependents, options.request_timeout)
 
     async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:
         """See `Backend.execute`."""
@@ -474,13 +382,22 @@ class Session:
             *self._coverage.arguments(),
         ]
 
-    def _load_projects(self) -> None:
-        for path in self._coverage.files_to_open():
-            if path not in self._documents:
-                try:
-                    self._documents.open(path, pinned=True)
-                except PathError as error:
-                    log.warning("%s: a project is not loaded: %s", self.name, error)
+    def _present_command(self) -> Sequence[str]:
+        """The command of the server that runs."""
+        return self._hosted.command if self._hosted else self._options.command or find_command(self.adapter)
+
+    def _trial_server(self) -> AbstractAsyncContextManager[Trial]:
+        """A server of its own that tries other texts."""
+        options = self._options
+        launcher = ProcessLauncher(
+            self.plugin,
+            self.root,
+            lambda: [*self._command(), *self.plugin.trial_arguments],
+            options.env,
+            options.request_timeout,
+            self._free,
+        )
+        return trial_server(launcher, self.plugin, self._files, self._coverage.dependents, options.request_timeout)
 
     async def _prepare(self) -> None:
         # Watching begins before the server reads its first file, or a change in between would be missed.
@@ -516,7 +433,7 @@ class Session:
         diagnostics.serial, diagnostics.on_published = self._documents.serial, self._documents.published
         diagnostics.on_outdated = self._documents.read_again
         if self.plugin.pulls_diagnostics:
-            diagnostics.pull = pulling(connection, self.request_timeout)
+            diagnostics.pull = pulling(connection, self._options.request_timeout)
         if isinstance(connection, HostedConnection):
             connection.listen()
         else:

@@ -55,7 +55,7 @@ async def with_places(backend: Backend, callee: Json, calls: list[Json]) -> list
     separator = backend.plugin.symbols.scope_separator
     if not lost or not separator:
         return calls
-    await backend.open(uri_path(callee["uri"]))
+    await backend.documents.open(uri_path(callee["uri"]))
     params = {
         "textDocument": {"uri": callee["uri"]},
         "position": callee["selectionRange"]["start"],
@@ -95,7 +95,7 @@ async def _outline(backend: Backend, uri: str) -> list[_Outlined]:
     """All symbols of a document including members, the innermost last."""
     try:
         with dispensable():
-            text = await backend.open(uri_path(uri))
+            text = await backend.documents.open(uri_path(uri))
             top = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) or []
     except NO_ANSWER as error:
         note(uri_path(uri), error)

@@ -54,7 +54,7 @@ async def code_actions(
     """
     if not backend.capabilities.get("codeActionProvider"):
         return []
-    await backend.open(path)  # some servers know only this form
+    await backend.documents.open(path)  # some servers know only this form
     uri, range_ = path_uri(path), text.span_range(span, backend.encoding)
     context: Json = {"diagnostics": list(diagnostics), "triggerKind": 1, **({"only": list(only)} if only else {})}
     params = {"textDocument": {"uri": uri}, "range": range_, "context": context}
@@ -87,10 +87,12 @@ async def edits_of(backend: Backend, action: Action, options: Mapping[str, Any],
         raw = await backend.request("codeAction/resolve", raw) or raw
     edits = [raw["edit"]] if raw.get("edit") else []
     if command := _command(raw):
-        if command["command"] in backend.adapter.actions.commands:
+        if command["command"] in backend.plugin.adapter.actions.commands:
             edits += await backend.execute(command["command"], command.get("arguments") or [])
         elif not edits:
-            raise RefusedError(f"{backend.name} uses the command {command['command']}, which lsp-mcp does not execute")
+            raise RefusedError(
+                f"{backend.plugin.name} uses the command {command['command']}, which lsp-mcp does not execute"
+            )
     return edits
 
 
@@ -101,7 +103,7 @@ def _action(raw: Json) -> Action:
 
 
 def _is_wanted(backend: Backend, action: Action, only: Sequence[str]) -> bool:
-    rules = backend.adapter.actions
+    rules = backend.plugin.adapter.actions
     if not action.name or any(_is_of(action.kind, hidden) for hidden in rules.hidden):
         return False
     if only and not any(_is_of(action.kind, kind) for kind in only):

@@ -147,8 +147,8 @@ class Containers:
 
     async def _text(self, path: Path) -> Text:
         if self._backend.plugin.documents.outlines_closed:
-            return await self._backend.text(path)
-        return await self._backend.open(path)
+            return await self._backend.documents.text(path)
+        return await self._backend.documents.open(path)
 
     def _read(self, item: Json, path: Path, text: Text, scope: str, owner: str) -> Iterator[Container]:
         plugin, encoding = self._backend.plugin, self._backend.encoding

@@ -30,7 +30,7 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
         PathError: the file cannot be read, or is in no language of this server.
         RefusedError, UnavailableError: see `Backend.request`.
     """
-    text = await (backend.open(path) if opened else backend.text(path))
+    text = await (backend.documents.open(path) if opened else backend.documents.text(path))
     kept, stamp = _OUTLINES.of(backend), outline_stamp(backend, text)
     if (known := kept.get(path, stamp)) is not None:
         return known

@@ -30,7 +30,7 @@ async def plan_of(backend: Backend, edits: Sequence[Json]) -> EditPlan:
             raise PathError(f"{path} does not exist or cannot be read as text")
         return text
 
-    plan = plan_workspace_edit(merged, read, backend.encoding, backend.version)
+    plan = plan_workspace_edit(merged, read, backend.encoding, backend.documents.version)
     return replace(plan, steps=tuple(in_order(plan.steps)))
 
 

@@ -52,7 +52,9 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
         # Any unused name will do: nothing is renamed.
         edit = await backend.request("textDocument/rename", {**at, "newName": f"{name}_"})
     except RefusedError as error:
-        text = f"{backend.name} may miss uses of {name}, a field of a generic type, and cannot rename it: {error}"
+        text = (
+            f"{backend.plugin.name} may miss uses of {name}, a field of a generic type, and cannot rename it: {error}"
+        )
         return MoreUses(tuple(found), (Gap("unverified", text),))
     uses = [place for place in edited(edit or {}) if await _is_use(backend, place, member.place)]
     return MoreUses((*found, *uses))

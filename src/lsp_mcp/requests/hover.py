@@ -28,7 +28,7 @@ async def hover(backend: Backend, place: Place) -> str:
     """The hover text of `place`, Markdown or plain; empty if there is none."""
     params = position_params(place.path, place.text, place.span.start, backend.encoding)
     try:
-        await backend.open(place.path)  # some servers know only open documents
+        await backend.documents.open(place.path)  # some servers know only open documents
         result = await backend.request("textDocument/hover", params)
     except (RefusedError, PathError):
         return ""  # no hover here: not a failed question

@@ -77,7 +77,7 @@ def _not_listed(backend: Backend, lost: Sequence[Place]) -> list[Gap]:
 
 async def _alias(backend: Backend, place: Place) -> Place | None:
     """Where the import that names the symbol at `place` gives it another name."""
-    language = backend.adapter.language_of(place.path)
+    language = backend.plugin.language_of(place.path)
     end = place.text.point_offset(place.span.end)
     if language is None or not _AS.match(place.text.content, end) or not has_aliases(language.id):
         return None

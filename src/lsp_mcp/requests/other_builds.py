@@ -65,11 +65,11 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
     other = OtherBuilds()
     if not backend.plugin.left_out_refusal:
         return other
-    text = await backend.open(path)
+    text = await backend.documents.open(path)
     if not (identifier := text.identifier_at(point)):
         return other
     name = text.slice(identifier)
-    if not (having := await backend.left_out(path, Use(name))):
+    if not (having := await backend.coverage.left_out(path, Use(name))):
         return other
     known = {_key(location): location for location in found}
     kept, stamp = _FOUND.of(backend), (backend.generation, frozenset(known))
@@ -79,7 +79,7 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
     try:
         async with asyncio.timeout(budget.present().part()):
             if use := await outside_use(backend, path, point, name):
-                await search.all(path, name, await backend.left_out(path, use))
+                await search.all(path, name, await backend.coverage.left_out(path, use))
             elif all(file == path for file, _, _ in known):
                 other.searched.update(having)  # no other file can mean it
     except TimeoutError:
@@ -128,7 +128,7 @@ class _Search(Struct):
     async def file(self, file: Path, name: str) -> bool:
         """Ask about each `name` in the code of `file`; True if every one is explained."""
         try:
-            text = await self.backend.open(file)
+            text = await self.backend.documents.open(file)
         except PathError:
             return False
         seen: set[_Key] = set()
@@ -179,7 +179,7 @@ class _Search(Struct):
 
     async def _is_embedded(self, file: Path, position: Json) -> bool:
         """Whether a field is declared there whose definition is elsewhere: that of its type."""
-        point = (await self.backend.text(file)).position_point(position, self.backend.encoding)
+        point = (await self.backend.documents.text(file)).position_point(position, self.backend.encoding)
         outline = flat(await document_symbols(self.backend, file, opened=False))
         if not any(one.kind == "field" and one.place.span.start == point for one in outline):
             return False

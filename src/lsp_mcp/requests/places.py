@@ -110,7 +110,7 @@ class Locator:
         path, text = await self._file(location["uri"])
         place = self._place(location, path, text) if text else None
         if name and (plain := plain_name(name)) and not (text and place and plain in text.slice(place.span)):
-            self._backend.mistrust(path, plain)
+            self._backend.coverage.mistrust(path, plain)
         return place
 
     async def places(self, locations: Sequence[Json], name: str = "") -> list[Place | None]:
@@ -118,7 +118,7 @@ class Locator:
         path, text = await self._file(locations[0]["uri"])
         places = [self._place(location, path, text) if text else None for location in locations]
         if name and not all(text and place and name in text.slice(place.span) for place in places):
-            self._backend.mistrust(path, name)
+            self._backend.coverage.mistrust(path, name)
         return places
 
     async def _file(self, uri: str) -> tuple[Path, Text | None]:
@@ -137,8 +137,8 @@ class Locator:
 
 
 async def text_or_none(backend: Backend, path: Path) -> Text | None:
-    """`Backend.text`, or None for a file that is gone or not text."""
+    """`backend.Documents.text`, or None for a file that is gone or not text."""
     try:
-        return await backend.text(path)
+        return await backend.documents.text(path)
     except PathError:
         return None

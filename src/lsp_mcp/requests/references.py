@@ -44,7 +44,7 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
         PointError: the point is outside the file.
         RefusedError, UnavailableError: see `Backend.request`.
     """
-    text = await backend.open(path)
+    text = await backend.documents.open(path)
     params = position_params(path, text, point, backend.encoding) | {"context": {"includeDeclaration": True}}
     listed = await backend.request("textDocument/references", params)
     budget.present().answered()

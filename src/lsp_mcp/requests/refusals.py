@@ -47,14 +47,12 @@ def note(path: Path, error: Exception) -> None:
 
 def gaps_of(backend: Backend, noted: dict[Path, str]) -> list[Gap]:
     """A gap for each of `noted` that is in the workspace."""
-    return [
-        Gap(
-            "not_read", f"{backend.name} did not answer about {path.relative_to(backend.root)}: {error}", (path,),
-            about=_REFUSED,
-        )
-        for path, error in sorted(noted.items())
-        if path.is_relative_to(backend.root)
-    ]  # fmt: skip
+
+    def text(path: Path) -> str:
+        return f"{backend.plugin.name} did not answer about {path.relative_to(backend.root)}: {noted[path]}"
+
+    inside = sorted(path for path in noted if path.is_relative_to(backend.root))
+    return [Gap("not_read", text(path), (path,), about=_REFUSED) for path in inside]
 
 
 def without_told(gaps: Sequence[Gap], others: Sequence[Gap]) -> list[Gap]:

@@ -57,7 +57,7 @@ async def type_definition_places(backend: Backend, path: Path, point: Point) -> 
 
 
 async def _places(backend: Backend, method: str, path: Path, point: Point) -> list[tuple[Path, Point]]:
-    text = await backend.open(path)
+    text = await backend.documents.open(path)
     kept, key, generation = _PLACES.of(backend), (method, path, point), backend.generation
     if (known := kept.get(key, generation)) is not None:
         return list(known)
@@ -65,7 +65,7 @@ async def _places(backend: Backend, method: str, path: Path, point: Point) -> li
     places = []
     for location in locations(await backend.request(method, params)):
         file = uri_path(location["uri"])
-        start = (await backend.text(file)).position_point(location["range"]["start"], backend.encoding)
+        start = (await backend.documents.text(file)).position_point(location["range"]["start"], backend.encoding)
         places.append((file, start))
     if generation == backend.generation and backend.state() == "running":  # a growing index has further results
         kept.put(key, generation, tuple(places), 1 + len(places))

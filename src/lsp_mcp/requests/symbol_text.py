@@ -61,7 +61,7 @@ async def text_at(backend: Backend, path: Path, point: Point, outlines: _Outline
 
     `outlines` caches outlines and is extended. Raises: as `symbol_texts`.
     """
-    text = await backend.text(path)
+    text = await backend.documents.text(path)
     outlines = {} if outlines is None else outlines
     if path not in outlines:
         try:
@@ -98,7 +98,7 @@ def _of(backend: Backend, symbol: Symbol, owners: tuple[Symbol, ...], siblings: 
     shared = tuple(one for one in siblings if one is not symbol and one.extent and _overlap(one.extent, extent))
     spans = [extent, *(one.extent for one in shared if one.extent)]
     whole = Span(min(span.start for span in spans), max(span.end for span in spans))
-    declared = declaration(text, whole, backend.adapter.language_of(path))
+    declared = declaration(text, whole, backend.plugin.language_of(path))
     return SymbolText(path, symbol.place.span, declared, symbol, owners, shared)
 
 

@@ -39,7 +39,7 @@ class Found(Struct, frozen=True):
     dropped: int
     capped: bool  # the server's limit was reached: there may be more
     alike_capped: bool = False  # there may be more, but none whose name ends with the query
-    unsearched: frozenset[Path] = frozenset()  # see `Backend.load`
+    unsearched: frozenset[Path] = frozenset()  # see `backend.Coverage.load`
 
 
 async def workspace_symbols(
@@ -55,7 +55,7 @@ async def workspace_symbols(
     """
     folder, parts = _folder_and_parts(query)
     name = parts[-1] if folder else ".".join(parts)
-    unsearched = await backend.load(None, parts[-1])
+    unsearched = await backend.coverage.load(None, parts[-1])
     separator = backend.plugin.symbols.scope_separator
     spelled = separator.join(parts_of(name)) if separator else name
     searches, alike_capped = True, False

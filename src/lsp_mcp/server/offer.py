@@ -65,7 +65,7 @@ def offer_of(
     more = lua_tools(context)
     guide = instructions(
         sessions.languages,
-        ", ".join(backend.name for backend in sessions.backends),
+        ", ".join(backend.plugin.name for backend in sessions.backends),
         root or str(sessions.workspace.root),
         [tool.name for tool in tools if tool.toolset not in _TOLD_APART and tool.listed()],
         through_neovim=running.neovims is not None,

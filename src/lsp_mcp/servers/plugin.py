@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.servers.traits import (
     Diagnostics,
     Documents,
@@ -50,6 +50,15 @@ class Plugin:
 
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter
+
+    @property
+    def name(self) -> str:
+        """The server's name in answers and notes, for example `gopls`."""
+        return self.adapter.name
+
+    def language_of(self, path: Path) -> Language | None:
+        """The language of `path`; None if it is not one of this server's."""
+        return self.adapter.language_of(path)
 
     @property
     def compiles_files(self) -> bool:

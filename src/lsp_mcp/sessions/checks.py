@@ -26,16 +26,16 @@ class Checks:
 
     def start(self, backend: Backend) -> Known | None:
         """The problems before anything changed; None if there is no baseline."""
-        return baseline(backend) or self._first.get(backend.name)
+        return baseline(backend) or self._first.get(backend.plugin.name)
 
     def before(self, caller: str, backend: Backend) -> Known | None:
         """The reference for `caller`; None if there is none."""
-        return self._last.get((caller, backend.name)) or self.start(backend)
+        return self._last.get((caller, backend.plugin.name)) or self.start(backend)
 
     def reported(self, caller: str, backend: Backend, known: Known) -> None:
         """Record what was reported to the caller."""
-        self._first.setdefault(backend.name, known)
-        self._last[caller, backend.name] = known
-        self._last.move_to_end((caller, backend.name))
+        self._first.setdefault(backend.plugin.name, known)
+        self._last[caller, backend.plugin.name] = known
+        self._last.move_to_end((caller, backend.plugin.name))
         if len(self._last) > _MOST:
             self._last.popitem(last=False)

@@ -287,7 +287,7 @@ class Neovims:
         for client in await self._code_host.clients.all():
             adapter = await _adapter(self._code_host, client)
             related = client.root is None or client.root.is_relative_to(root) or root.is_relative_to(client.root)
-            taken = {extension for backend in self.code.backends for extension in backend.adapter.extensions}
+            taken = {extension for backend in self.code.backends for extension in backend.plugin.adapter.extensions}
             able = all(client.capabilities.get(provider) for provider in _NEEDED)
             if related and able and adapter.extensions and taken.isdisjoint(adapter.extensions):
                 self.code.join(adapter)

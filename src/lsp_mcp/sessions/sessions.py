@@ -252,7 +252,7 @@ class Sessions:
     @property
     def languages(self) -> str:
         """The languages of the workspace, for a sentence: `Go`, `C and C++`."""
-        return _and([name for backend in self.backends for name in backend.adapter.language_names])
+        return _and([name for backend in self.backends for name in backend.plugin.adapter.language_names])
 
     def begin(self) -> None:
         """Initialize every server in the background."""
@@ -285,7 +285,7 @@ class Sessions:
     def begin_baselines(self) -> None:
         """Take the baseline in the background, so that a check can tell which problems are new; idempotent."""
         for session in self._sessions:
-            session.begin_baseline()
+            session.problems.begin_baseline()
 
     async def last_edits(self) -> None:
         """Return when edits in progress are written; no other edit begins."""
@@ -317,7 +317,7 @@ class Sessions:
             UnavailableError: there is no backend, or no Neovim is connected.
         """
         for backend in self.backends:
-            if backend.adapter.language_of(path):
+            if backend.plugin.language_of(path):
                 return backend
         if adapter := self._languages.supporting(path.suffix):
             self.join(adapter)
@@ -327,7 +327,7 @@ class Sessions:
             self.host.check()
         if not self._sessions:
             raise self._none()
-        known = "; ".join(f"{b.name} supports {', '.join(b.adapter.extensions)}" for b in self.backends)
+        known = "; ".join(f"{b.plugin.name} supports {', '.join(b.plugin.adapter.extensions)}" for b in self.backends)
         raise PathError(f"no backend supports {shown}: {known}.{self._cure(path)}")
 
     def _cure(self, path: Path) -> str:
@@ -335,7 +335,7 @@ class Sessions:
         able = [adapter.name for adapter in shipped_adapters() if adapter.language_of(path)]
         if self.host or not able:
             return ""
-        names = [*(backend.name for backend in self.backends), able[0]]
+        names = [*(backend.plugin.name for backend in self.backends), able[0]]
         return f" Start lsp-mcp with {' '.join(f'--backend {name}' for name in names)}."
 
     async def file(self, name: str) -> Path:
@@ -353,7 +353,7 @@ class Sessions:
         return self.workspace.file(name)
 
     def _dependency_commands(self) -> list[tuple[str, ...]]:
-        commands = (backend.adapter.workspace.dependency_folders_command for backend in self.backends)
+        commands = (backend.plugin.adapter.workspace.dependency_folders_command for backend in self.backends)
         return [command for command in commands if command]
 
     async def _find_dependencies(self) -> None:
@@ -376,13 +376,13 @@ class Sessions:
             UnavailableError: they cannot be listed.
             RefusedError: the program that lists them reports an error.
         """
-        command = backend.adapter.workspace.dependency_files_command
+        command = backend.plugin.adapter.workspace.dependency_files_command
         if not command:
             return ()
-        generation, listing = self._dependency_files.get(backend.name, (None, None))
+        generation, listing = self._dependency_files.get(backend.plugin.name, (None, None))
         if listing is None or generation != backend.generation or (listing.done() and listing.exception()):
-            listing = asyncio.create_task(self._list_dependency_files(command, backend.adapter))
-            self._dependency_files[backend.name] = backend.generation, listing
+            listing = asyncio.create_task(self._list_dependency_files(command, backend.plugin.adapter))
+            self._dependency_files[backend.plugin.name] = backend.generation, listing
         return await asyncio.shield(listing)
 
     async def _list_dependency_files(self, command: Sequence[str], adapter: Adapter) -> tuple[Path, ...]:
@@ -397,9 +397,9 @@ class Sessions:
 
 
 def _left_out(backend: Backend, error: UnavailableError) -> Gap:
-    languages = _and(backend.adapter.language_names)
+    languages = _and(backend.plugin.adapter.language_names)
     text = f"not searched: {languages}, because {error}"
-    return Gap("not_searched", text, brief=f"not searched: {languages}", about=backend.name)
+    return Gap("not_searched", text, brief=f"not searched: {languages}", about=backend.plugin.name)
 
 
 async def _unavailable(backend: Backend, report: Report) -> UnavailableError | None:

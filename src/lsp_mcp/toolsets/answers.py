@@ -100,7 +100,7 @@ class AnchorToolset(Toolset):
         """`symbols` with the ends of their declarations, where the servers know them without parsing more files."""
         found = list(symbols)
         for backend in self._sessions.backends:
-            own = {n: one for n, one in enumerate(found) if backend.adapter.language_of(one.place.path)}
+            own = {n: one for n, one in enumerate(found) if backend.plugin.language_of(one.place.path)}
             for number, one in zip(own, await with_extents(backend, list(own.values())), strict=True):
                 found[number] = one
         return found

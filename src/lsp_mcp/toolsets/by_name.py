@@ -241,7 +241,7 @@ class Names:
 
 def name_for(backend: Backend, spelled: str) -> str:
     """The name in a caller's text, without preceding keywords of the languages of `backend`."""
-    keywords = {word for language in backend.adapter.languages for word in language.keywords}
+    keywords = {word for language in backend.plugin.adapter.languages for word in language.keywords}
     overloads = backend.plugin.symbols.scope_separator
     spelled = name_under_test(spelled)
     return bare_name(split_signature(spelled)[0] if overloads else spelled, keywords)

@@ -81,7 +81,11 @@ class CallTools(AnchorToolset):
         )
         tree, root, family = answered.value
         name = root.name if root else answered.target.name
-        gaps = [*answered.gaps, *tree_gaps({direction: tree}, answered.target.backend.name), *self._told_of(family)]
+        gaps = [
+            *answered.gaps,
+            *tree_gaps({direction: tree}, answered.target.backend.plugin.name),
+            *self._told_of(family),
+        ]
         if direction == "callers":
             direct = [site for one in tree.roots for caller in one.children for site in caller.sites]
             gaps += await self._overloads(answered.target, direct)
@@ -123,7 +127,7 @@ class CallTools(AnchorToolset):
         if way.left_out:
             gaps.append(Gap("capped", f"capped at {way.seen:,} functions that reach {name}"))
         steps = count(max(len(way.nodes) - 1, 0), "call")
-        source = answered.target.backend.name
+        source = answered.target.backend.plugin.name
         if not turned:
             message = f"The shortest call path that {source} knows from {answered.target.name} to {name} has {steps}."
         else:

@@ -114,7 +114,7 @@ class ChangingToolset(AnchorToolset):
         return replace(plan, steps=tuple(steps)), remarks
 
     def _is_generated(self, path: Path, text: Text) -> bool:
-        languages = [backend.adapter.language_of(path) for backend in self._sessions.backends]
+        languages = [backend.plugin.language_of(path) for backend in self._sessions.backends]
         patterns = [language.generator_pattern for language in languages if language and language.generator_pattern]
         return any(re.match(pattern, text.content) for pattern in patterns)
 
@@ -136,10 +136,10 @@ class ChangingToolset(AnchorToolset):
         if not all(isinstance(step, FileChange | CreateFile) for step in plan.steps):
             text = "its errors are known only once it is applied, because it moves or deletes files"
             return Outcome(Delta([]), (Gap("not_searched", text),))
-        async with backend.trial() as trial:
+        async with backend.problems.trial() as trial:
             texts = {step.path: Text(step.after) for step in plan.steps if isinstance(step, FileChange)}
             for path, after in texts.items():
-                if backend.adapter.language_of(path):
+                if backend.plugin.language_of(path):
                     trial.show(path, after)
             return await self._look_at(backend, trial, texts, before)
 

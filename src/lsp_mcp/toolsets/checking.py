@@ -104,12 +104,12 @@ class CheckTools(AnchorToolset):
         """The files to check because the caller named them."""
         if below is None or below.is_file():
             return [] if below is None else [below]
-        return [path for path in sorted(below.rglob("*")) if backend.adapter.language_of(path) and path.is_file()]
+        return [path for path in sorted(below.rglob("*")) if backend.plugin.language_of(path) and path.is_file()]
 
 
 def _unread_warnings(backend: Backend, severity: str) -> list[Gap]:
     """The gap for files with known errors only, if warnings or hints were requested."""
     if severity == "error" or not backend.plugin.compiles_files:
         return []
-    text = f"{backend.name} gives warnings only of changed and open files, and of errors in all"
+    text = f"{backend.plugin.name} gives warnings only of changed and open files, and of errors in all"
     return [Gap("not_searched", text, brief="warnings of changed and open files only", about="warnings")]

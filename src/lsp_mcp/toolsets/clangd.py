@@ -52,7 +52,7 @@ class _Tools(Toolset):
     @property
     def _backend(self) -> Backend:
         for backend in self._sessions.backends:
-            if "clangd" in backend.adapter.toolsets:
+            if "clangd" in backend.plugin.adapter.toolsets:
                 return backend
         raise UnavailableError("no clangd runs here; open a C or C++ file in Neovim, or add --backend clangd")
 
@@ -86,7 +86,7 @@ class ClangdTools(_Tools):
         running = state in ("running", "indexing")
         gaps = [*trouble, *await backend.gaps(Scope())]
         indexing = next((gap.text for gap in gaps if gap.kind == "indexing"), "indexing")
-        facts = await backend.facts()
+        facts = await backend.coverage.facts()
         answer: Json = {
             "clangdMcpEnabled": True,
             "extensionInstalled": state != "missing",
@@ -97,7 +97,7 @@ class ClangdTools(_Tools):
             "clangdEnableSetting": True,
             "workspaceTrusted": True,
             "autoStartOnInvoke": True,
-            "requestTimeoutMs": round(backend.request_timeout * 1000),
+            "requestTimeoutMs": round(facts.request_timeout * 1000),
             "passthroughEnabled": True,
             "clangdVersion": facts.version or None,
             "clangdPath": facts.command[0] if facts.command else None,

@@ -128,7 +128,7 @@ class CodeTools(AnchorToolset):
             strange = await of_namesakes(target.backend, definitions, uses.places, at[1:])
             uses = replace(uses, places=tuple(place for place in uses.places if place.path not in strange))
             named = await without_aliased_bases(target.backend, definitions, uses.places, at[1:])
-            unsure = f"{target.backend.name} does not say whether these bases are the symbol or an alias of it"
+            unsure = f"{target.backend.plugin.name} does not say whether these bases are the symbol or an alias of it"
             gaps = (*uses.gaps, *self._unverified(unsure, named.unknown))
             return replace(uses, places=tuple(named.places), gaps=gaps), family
 
@@ -152,7 +152,7 @@ class CodeTools(AnchorToolset):
         gaps += await self._overloads(target, uses.places)
         chosen = await in_role(target.backend, target.path, target.identifier.start, there, role)
         unsure = count(len(chosen.unknown), "use")
-        text = f"{target.backend.name} does not distinguish reads from writes in {unsure}"
+        text = f"{target.backend.plugin.name} does not distinguish reads from writes in {unsure}"
         gaps += self._unverified(text, chosen.unknown)
         listed = self._with_through(there, chosen)
         total, shown = len(listed), listed[offset : offset + limit]
@@ -215,8 +215,8 @@ class CodeTools(AnchorToolset):
 
     async def _theirs(self, backend: Backend, name: str, keep: workspace_symbol.Keep) -> tuple[list[Symbol], list[Gap]]:
         """Symbols of dependencies called `name`, and why some may be missing."""
-        if not backend.adapter.workspace.dependency_files_command:
-            text = f"dependencies are not searched by name for {backend.name}; a use's definition leads there"
+        if not backend.plugin.adapter.workspace.dependency_files_command:
+            text = f"dependencies are not searched by name for {backend.plugin.name}; a use's definition leads there"
             return [], [Gap("not_searched", text)]
         try:
             found = await self._targets.names.in_dependencies(backend, name)
@@ -261,10 +261,14 @@ class CodeTools(AnchorToolset):
         places = [one for one, kind in local.places if keep(kind, one.path)]
         gaps += not_searched(backend, parts[-1], places, unread=local.unread and lacks)
         cap = backend.plugin.symbols.workspace_symbol_cap
-        most = f"{backend.name} gives at most {cap} names for one search"
+        most = f"{backend.plugin.name} gives at most {cap} names for one search"
         if cap is None:
             some = f"only some of the files that have {name} were looked at"
-            most = some if found.capped else f"{backend.name} has no search by name: only whole names were looked for"
+            most = (
+                some
+                if found.capped
+                else f"{backend.plugin.name} has no search by name: only whole names were looked for"
+            )
         if found.capped:
             gaps.append(Gap("capped", f"{most}; there may be more: be more specific"))
         elif found.alike_capped:

@@ -32,7 +32,7 @@ async def look(call: Call, backend: Backend, also: Sequence[Path] = ()) -> Answe
     """The problems in one state of the workspace. Raises the errors of `requests.asking.answer`."""
 
     async def ask() -> Looked:
-        checked = await backend.check(also)
+        checked = await backend.problems.check(also)
         return await problems(backend, checked), checked
 
     return await answer(backend, ask, lambda _: Scope(), report=call.report, to_check=True)
@@ -86,7 +86,7 @@ async def with_fixes(backend: Backend, delta: Delta) -> Delta:
 async def _with_fixes(backend: Backend, delta: Delta) -> Delta:
     firsts: dict[str, Problem] = {}
     for one in delta.new:
-        if len(firsts) < _FIXES_OF and backend.adapter.language_of(one.place.path):
+        if len(firsts) < _FIXES_OF and backend.plugin.language_of(one.place.path):
             firsts.setdefault(one.message, one)
     # No quick fix repairs an edit that breaks many files, and checking them in detail is slow.
     if not firsts or len({one.place.path for one in delta.new}) > _FIXES_IN:
@@ -116,13 +116,13 @@ async def _document_problems(backend: Backend, paths: Collection[Path]) -> list[
     """The server's diagnostics for `paths` as open documents: some servers report more for those, with fixes."""
     for path in paths:
         with suppress(PathError):
-            await backend.open(path)
+            await backend.documents.open(path)
     if not backend.plugin.compiles_files:
-        return await problems(backend, await backend.check())
+        return await problems(backend, await backend.problems.check())
     diagnostics = {}
     for path in paths:
-        if await backend.diagnosed(path):
-            diagnostics[path] = backend.diagnostics(path)
+        if await backend.problems.diagnosed(path):
+            diagnostics[path] = backend.problems.diagnostics(path)
     return await problems(backend, Checked(diagnostics))
 
 

@@ -62,7 +62,7 @@ class SymbolEditTools(ChangingToolset):
         async def ask(target: SymbolTarget) -> _Wanted:
             texts = self._chosen(target, await self._texts(target), action, expect)
             paths = [one.path for one in texts]
-            checked = await target.backend.check(paths)
+            checked = await target.backend.problems.check(paths)
             found = await problems(target.backend, checked)
             uses = await self._uses(target, texts) if action == "delete" else []
             return _Wanted(texts, uses, (found, checked))
@@ -77,7 +77,7 @@ class SymbolEditTools(ChangingToolset):
             self._refuse_used(target, wanted.uses, hiding(answered.gaps) if not allow_partial else [])
         remarks: list[Gap] = []
         outcome: Outcome | None = None
-        async with backend.trial() as trial:
+        async with backend.problems.trial() as trial:
             for path, after in afters.items():
                 afters[path], more = await tidied(backend, trial, path, befores[path], after)
                 remarks += more
@@ -170,7 +170,7 @@ class SymbolEditTools(ChangingToolset):
         for one in sorted(texts, key=lambda one: one.declared.span.start, reverse=True):
             declared = replace(one.declared, text=afters.get(one.path, one.declared.text))
             language = next(
-                (found for backend in self._sessions.backends if (found := backend.adapter.language_of(one.path))),
+                (found for backend in self._sessions.backends if (found := backend.plugin.language_of(one.path))),
                 None,
             )
             afters[one.path] = Text(edited(declared, action, code, language, nested=bool(one.owners)))

@@ -71,7 +71,9 @@ class OtherRepositories:
             text = f"elsewhere calls of {name} through an interface or a base are not counted: ask about that method"
             gaps.append(Gap("not_searched", text, brief="calls through interfaces elsewhere"))
         if found and not symbols:
-            by_name = f"how indexes name {name} is not known for {target.backend.name}: matched by the name alone"
+            by_name = (
+                f"how indexes name {name} is not known for {target.backend.plugin.name}: matched by the name alone"
+            )
             gaps.append(Gap("unverified", f"other repositories: {by_name}", about=_BRIEF))
         return found, gaps
 

@@ -121,7 +121,7 @@ class HierarchyTools(AnchorToolset):
         target, trees, gaps = answered.target, answered.value, list(answered.gaps)
         unsure = bool(hiding(gaps))
         found = {field: tree.found for field, tree in trees.items()}
-        gaps += tree_gaps(trees, target.backend.name)
+        gaps += tree_gaps(trees, target.backend.plugin.name)
         said = " and ".join(counted(field, nodes) for field, nodes in found.items())
         unknown = ", but that is not known for sure yet" if unsure and not all(found.values()) else ""
         answer = Hierarchy(

@@ -114,7 +114,7 @@ class ImpactTools(AnchorToolset):
         exported = {symbol.name: symbol for one in found for symbol in one.exported}
         through = {symbol.name: symbol for one in found for symbol in one.through}
         about = [one.symbol.place.path for one in found]
-        order = ranked(tests.values(), about, backends[0].adapter) if backends else []
+        order = ranked(tests.values(), about, backends[0].plugin.adapter) if backends else []
         names = first_few([one.symbol.name for one in found], 5)
         files = count(len({path for path, _ in tests}), "file")
         callers, reached = count(len(functions), "function"), f"{count(len(tests), 'test')} in {files}"
@@ -158,7 +158,7 @@ class ImpactTools(AnchorToolset):
         notes: list[Gap] = []
         for name, lines in sorted(changed.items()):
             file = root / name
-            backend = next((one for one in self._sessions.backends if one.adapter.language_of(file)), None)
+            backend = next((one for one in self._sessions.backends if one.plugin.adapter.language_of(file)), None)
             if backend is None or not file.is_relative_to(only):
                 continue
             if not file.is_file():
@@ -242,7 +242,7 @@ class ImpactTools(AnchorToolset):
         if result.unanswered:
             named = first_few(list(dict.fromkeys(one.name for one in result.unanswered)))
             files = sorted({one.place.path for one in result.unanswered})
-            text = f"not judged, as {backend.name} did not answer: {named}; ask again"
+            text = f"not judged, as {backend.plugin.name} did not answer: {named}; ask again"
             gaps.append(Gap("not_read", text, tuple(files)))
         for reason, ones in result.refused.items():
             named = first_few(list(dict.fromkeys(one.name for one in ones)))
@@ -255,7 +255,7 @@ class ImpactTools(AnchorToolset):
             text = f"not judged, as {places} may use them: {named}"
             gaps.append(Gap("unverified", text, tuple(doubts)))
         if result.unread:
-            text = f"nothing declared in {count(len(result.unread), 'file')}, as far as {backend.name} says"
+            text = f"nothing declared in {count(len(result.unread), 'file')}, as far as {backend.plugin.name} says"
             gaps.append(news("setup", text, files=result.unread))
         return gaps
 

@@ -114,7 +114,7 @@ def _others(outside: Sequence[Implementation]) -> str:
 
 
 def _dependency_names(backend: Backend) -> frozenset[str]:
-    return frozenset(backend.adapter.workspace.dependency_folder_names)
+    return frozenset(backend.plugin.adapter.workspace.dependency_folder_names)
 
 
 def _is_own(one: Implementation, workspace: Workspace, names: frozenset[str]) -> bool:

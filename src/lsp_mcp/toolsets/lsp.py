@@ -51,7 +51,7 @@ class LspTools(Toolset):
         return as_json({"method": method, "result": passed.result, **passed.fields})
 
     def _backend(self, method: str, params: Any, name: str | None) -> Backend:
-        backends = {backend.name: backend for backend in self._sessions.backends}
+        backends = {backend.plugin.name: backend for backend in self._sessions.backends}
         if name is not None and name not in backends:
             raise CallerError(unknown("backend", name, backends))
         if name is not None:

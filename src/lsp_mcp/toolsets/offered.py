@@ -168,7 +168,7 @@ def _homes() -> dict[str, str]:
 
 
 def _chosen(context: ToolContext) -> list[str]:
-    adapters = [backend.adapter for backend in context.sessions.backends]
+    adapters = [backend.plugin.adapter for backend in context.sessions.backends]
     return chosen_toolsets(adapters, context.settings, through_neovim=context.neovims is not None)
 
 

@@ -57,7 +57,9 @@ class OutlineTools(AnchorToolset):
             except RefusedError as error:
                 why = "".join(f" ({gap.text})" for gap in hiding(await backend.gaps(Scope("file", path))))
                 shown = self._sessions.workspace.display_path(path)
-                raise RefusedError(f"{backend.name} has no outline of {shown}: {error}{why}", error.code) from None
+                raise RefusedError(
+                    f"{backend.plugin.name} has no outline of {shown}: {error}{why}", error.code
+                ) from None
             symbols, total = document_symbol.page(outline, offset, limit)
             return (await document_symbol.with_hovers(backend, symbols) if include_hover else symbols), total
 
@@ -136,5 +138,6 @@ class OutlineTools(AnchorToolset):
 
     def _not_outlined(self, backend: Backend, files: list[Path]) -> Gap:
         named = first_few([self._sessions.workspace.display_path(path) for path in files])
-        text = f"{backend.name} outlines open files only; not opened: {named}; pass one of them, or a smaller folder"
+        server = backend.plugin.name
+        text = f"{server} outlines open files only; not opened: {named}; pass one of them, or a smaller folder"
         return Gap("not_searched", text, tuple(files))

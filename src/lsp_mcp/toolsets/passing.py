@@ -130,7 +130,7 @@ class PassThrough:
 
     async def whole(self, backend: Backend, uri: str) -> Json:
         """The range of the whole file, in the caller's numbers."""
-        text = await backend.open(uri_path(uri))
+        text = await backend.documents.open(uri_path(uri))
         span = text.offsets_span(0, len(text.content))
         return {"start": point_numbers(span.start, self._base), "end": point_numbers(span.end, self._base)}
 
@@ -158,11 +158,11 @@ class PassThrough:
             path = uri_path(home) if home else None
             word = await self._word(backend, values)
             if word and reach == "workspace":
-                unsearched = await backend.load(None, word)
+                unsearched = await backend.coverage.load(None, word)
             sent = await send(backend, method, values, base=self._base, word=word, timeout=timeout)
             if word and leads_elsewhere(method) and sent.leads_nowhere:
                 # It may be in a file that the server has not read.
-                unsearched = await backend.load(None, word)
+                unsearched = await backend.coverage.load(None, word)
                 sent = await send(backend, method, values, base=self._base, word=word, timeout=timeout)
             return sent
 
@@ -173,7 +173,7 @@ class PassThrough:
         try:
             answered = await answer(backend, ask, scope, report=call.report, text_only=reach == "text")
         except RefusedError as error:
-            raise RefusedError(f"{backend.name} refuses {method}: {error}", error.code) from None
+            raise RefusedError(f"{backend.plugin.name} refuses {method}: {error}", error.code) from None
         sent = answered.value
         for file in sent.files:
             self._sessions.workspace.allow(file)
@@ -216,7 +216,7 @@ class PassThrough:
         if point is None or home is None:
             name = ((params or {}).get("item") or {}).get("name")
             return name if isinstance(name, str) and name.isidentifier() else ""
-        text = await backend.open(uri_path(home))
+        text = await backend.documents.open(uri_path(home))
         try:
             span = text.identifier_at(point)
         except CallerError:
@@ -249,7 +249,7 @@ def _size(value: Any) -> int:
 
 def allowed_methods(backend: Backend, added: Sequence[str]) -> tuple[str, ...]:
     """The methods that may be sent to `backend`: the read-only ones of its adapter, and those added by the user."""
-    rules = backend.adapter.passthrough
+    rules = backend.plugin.adapter.passthrough
     return tuple(dict.fromkeys((*rules.methods, *rules.extensions, *added)))
 
 

@@ -182,7 +182,9 @@ class Questions:
         gaps = hiding(await target.backend.gaps(Scope("file", target.path)))
         where = self._targets.anchor(target.path, target.identifier.start)
         why = "".join(f" ({gap.text})" for gap in gaps)
-        return RefusedError(f"{target.backend.name} refuses for {target.name} at {where}: {error}{why}", error.code)
+        return RefusedError(
+            f"{target.backend.plugin.name} refuses for {target.name} at {where}: {error}{why}", error.code
+        )
 
     async def tell_tasks(self, call: Call, path: Path, point: Point, name: str) -> None:
         """A remark on plans or facts about the symbol called `name` at `point`."""

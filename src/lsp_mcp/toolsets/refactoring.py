@@ -87,7 +87,7 @@ class RefactorTools(SignatureChanging):
         if found.plan is None or found.action is None:
             where = f"{self._sessions.workspace.display_path(found.target.path)}:{found.target.spans[0].start.line}"
             names = [_with_options(one) for one in found.actions]
-            nothing = f"{backend.name} offers nothing at {where}; edit_symbol edits any symbol."
+            nothing = f"{backend.plugin.name} offers nothing at {where}; edit_symbol edits any symbol."
             return self._render(
                 call,
                 Offers(
@@ -131,7 +131,7 @@ class RefactorTools(SignatureChanging):
         return handle.backend, of_symbol
 
     async def _of_address(self, backend: Backend, path: Path, address: Address, spelled: str) -> _Target:
-        text = await backend.open(path)
+        text = await backend.documents.open(path)
         try:
             return _Target(backend, path, text, _spans(text, address))
         except PointError as error:
@@ -139,12 +139,12 @@ class RefactorTools(SignatureChanging):
 
     async def _find(self, target: _Target, action: str | None, options: dict[str, Any]) -> _Found:
         backend, path, text = target.backend, target.path, target.text
-        checked = await backend.check([path])
+        checked = await backend.problems.check([path])
         before = await problems(backend, checked), checked
         said = checked.diagnostics.get(path, ())
         # Fixes come from the document's diagnostics; for a header, includers have reported the rest.
-        if backend.plugin.compiles_files and await backend.diagnosed(path):
-            said = backend.diagnostics(path)
+        if backend.plugin.compiles_files and await backend.problems.diagnosed(path):
+            said = backend.problems.diagnostics(path)
         wanted = _normal(action or "")
         actions: list[tuple[Action, Span]] = []
         fixed: dict[str, Sequence[Json]] = {}  # by the name of a quick fix: the diagnostics that it was offered for
@@ -175,7 +175,7 @@ class RefactorTools(SignatureChanging):
                 edits = await edits_of(backend, chosen, options, backend.root)
             except RefusedError as error:
                 what = "; extract whole statements or one expression" if chosen.kind.startswith(_EXTRACT) else ""
-                raise RefusedError(f"{backend.name} refuses {chosen.name}: {error}{what}", error.code) from None
+                raise RefusedError(f"{backend.plugin.name} refuses {chosen.name}: {error}{what}", error.code) from None
         plan = await plan_of(backend, edits) if edits else EditPlan(())
         return _Found(target, listed, before, chosen, _named(backend, chosen, plan, options))
 
@@ -208,7 +208,9 @@ class RefactorTools(SignatureChanging):
         offered = "; ".join(one.name for one in matching or actions if not one.disabled) or "nothing"
         if matching:
             raise CallerError(f"the action {quoted(spelled)} means several of these: {offered}.")
-        raise CallerError(f"{backend.name} does not offer the action {quoted(spelled)} there; it offers: {offered}.")
+        raise CallerError(
+            f"{backend.plugin.name} does not offer the action {quoted(spelled)} there; it offers: {offered}."
+        )
 
 
 def _matching(wanted: str, actions: Sequence[Action]) -> list[Action]:

@@ -58,7 +58,7 @@ class Renamed(Struct, frozen=True):
     def _unread(self) -> frozenset[Path]:
         """The files that the server could not read whole."""
         files = {file for gap in hiding(self.gaps) if gap.kind in _UNCOMPILED for file in gap.files}
-        return frozenset(file for file in files if self.target.backend.adapter.language_of(file))
+        return frozenset(file for file in files if self.target.backend.plugin.language_of(file))
 
     def with_text(self, changed: ByText, targets: Targets) -> Renamed:
         """The same with changes by text, if the caller wants them; then their gaps are gone."""
@@ -67,7 +67,7 @@ class Renamed(Struct, frozen=True):
         kinds, unread = (*_UNCOMPILED, "not_compiled"), self._unread
         kept = [gap for gap in self.gaps if not (gap.kind in kinds and gap.files and unread.issuperset(gap.files))]
         if changed.places:
-            server = self.target.backend.name
+            server = self.target.backend.plugin.name
             text = f"by its text alone, in files that {server} cannot read: {_by_file(changed.places, targets)}"
             kept.append(news("applied", text))
         return Renamed(self.target, changed.plan, kept)
@@ -87,7 +87,7 @@ class Renamed(Struct, frozen=True):
         if not can_be_tried(backend, plan):
             return self
         try:
-            with phase(lambda: f"{backend.name}: checking what the rename breaks"):
+            with phase(lambda: f"{backend.plugin.name}: checking what the rename breaks"):
                 found = await tried(backend, plan, self.target.name, new_name)
         except (RefusedError, UnavailableError) as error:
             text = f"not tried before it was written, so run check ({error})"

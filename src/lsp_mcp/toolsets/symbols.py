@@ -53,7 +53,7 @@ class SymbolTarget(Struct, frozen=True):
     text: Text
     identifier: Span
     resolved: tuple[Gap, ...] = ()
-    unsearched: frozenset[Path] = frozenset()  # see `Backend.load`
+    unsearched: frozenset[Path] = frozenset()  # see `backend.Coverage.load`
 
     @property
     def name(self) -> str:
@@ -62,7 +62,7 @@ class SymbolTarget(Struct, frozen=True):
 
     async def loaded(self) -> SymbolTarget:
         """The same after its server has loaded files that may have its name, as far as that is quick."""
-        return replace(self, unsearched=await self.backend.load(self.path, self.name)) if self.name else self
+        return replace(self, unsearched=await self.backend.coverage.load(self.path, self.name)) if self.name else self
 
 
 class Targets:
@@ -81,7 +81,7 @@ class Targets:
 
     def scheme(self, path: Path) -> str:
         """The scheme of anchors in `path`."""
-        found = (backend.adapter.language_of(path) for backend in self.sessions.backends)
+        found = (backend.plugin.language_of(path) for backend in self.sessions.backends)
         # A header of the C++ library has no extension, and so no language.
         return next((language.scheme for language in found if language), "file")
 
@@ -144,11 +144,11 @@ class Targets:
             PathError: the file is gone or cannot be read as text.
         """
         path = handle.path
-        text = await handle.backend.open(path)
+        text = await handle.backend.documents.open(path)
         resolved = handle.resolved
         point = handle.point or await self._present_point(handle, text)
         try:
-            language = handle.backend.adapter.language_of(path)
+            language = handle.backend.plugin.language_of(path)
             followed = self.sessions.memory.follow(path, point, text, language) if handle.point else Followed(point)
         except LostError as lost:
             near = "".join(f"\n{self.anchor(path, p)}| {text.line(p.line).strip()[:_CODE]}" for p in lost.nearest)
@@ -171,7 +171,7 @@ class Targets:
 
     def _is_source(self, name: str) -> bool:
         path = Path(name)
-        return any(backend.adapter.language_of(path) for backend in self.sessions.backends)
+        return any(backend.plugin.language_of(path) for backend in self.sessions.backends)
 
     async def _of_address(self, call: Call, path: Path, address: Address) -> Handle:
         """The place in `path` that `address` stands for."""
@@ -196,7 +196,7 @@ class Targets:
         """
         assert handle.address
         shown = self._workspace.display_path(handle.path)
-        language = handle.backend.adapter.language_of(handle.path)
+        language = handle.backend.plugin.language_of(handle.path)
         outline = flat(await document_symbols(handle.backend, handle.path))
         found = point_in(handle.address, text, outline, language)
         if isinstance(found, Point):
@@ -231,7 +231,7 @@ class Targets:
     ) -> list[Other]:
         """Those of `others` that are not the symbol at `identifier`; a use of it is not another symbol."""
         backend, path = handle.backend, handle.path
-        language = backend.adapter.language_of(path)
+        language = backend.plugin.language_of(path)
         found: list[Other] = []
         for other in others:
             if not other.identifier or (language and other.identifier in language.keywords):
@@ -264,7 +264,7 @@ class Targets:
 
     def _identifier(self, backend: Backend, path: Path, text: Text, point: Point) -> Span:
         shown = self._workspace.display_path(path)
-        language = backend.adapter.language_of(path)
+        language = backend.plugin.language_of(path)
         try:
             span = text.identifier_at(point, language.name_prefixes if language else "")
         except PointError as error:

@@ -64,7 +64,7 @@ class ImplementationsCheck(Struct, frozen=True):
                 known = {(one.symbol.place.path, one.symbol.place.span.start) for one in value.below}
                 # Errors in its own file may hide the bases of the type itself.
                 own = value.symbol.place.path if self.above else None
-                bases = _Bases(rules, backend.adapter, known)
+                bases = _Bases(rules, backend.plugin.adapter, known)
                 claim = replace(claim, counts=lambda place: place.path == own or bases(place))
             return value, await word_check.possible(claim)
         return await checked_implementations(word_check, backend, value, unsearched, below=self.below, above=self.above)

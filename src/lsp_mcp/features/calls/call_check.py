@@ -124,7 +124,7 @@ class _Search:
     async def _by_alias(self, node: Node) -> tuple[list[Place], Sequence[Gap]]:
         """The calls of a function by names that imports give it."""
         place = node.symbol.place
-        language = self._backend.adapter.language_of(place.path)
+        language = self._backend.plugin.language_of(place.path)
         if language is None or not has_aliases(language.id):
             return [], ()
         uses = await references(self._backend, place.path, place.span.start)

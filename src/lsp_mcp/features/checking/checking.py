@@ -32,7 +32,7 @@ async def problems(backend: Backend, checked: Checked, texts: dict[Path, Text] |
 
 def baseline(backend: Backend) -> Known | None:
     """The problems before anything changed, as far as the backend knows them."""
-    checked = backend.baseline
+    checked = backend.problems.baseline
     return None if checked is None else known_lines(_lines(backend, checked), checked.covers, checked.incomplete)
 
 

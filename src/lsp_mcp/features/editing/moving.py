@@ -40,7 +40,7 @@ async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
         kind == "file" and old.parent == new.parent and backend.plugin.renaming.names_no_files
     ):
         happens = "gets another name" if old.parent == new.parent else "moves to another folder"
-        raise RefusedError(f"{backend.name} does not tell what must change when a {kind} {happens}")
+        raise RefusedError(f"{backend.plugin.name} does not tell what must change when a {kind} {happens}")
     edits: list[Json] = []
     files = [{"oldUri": path_uri(old), "newUri": path_uri(new)}]
     if _answers(backend, kind):
@@ -53,16 +53,16 @@ async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | 
 
     Raises:
         RefusedError: `new` is not a place for a package of its module, or the folder is the module's own.
-        UnavailableError: see `Backend.text`.
+        UnavailableError: see `backend.Documents.text`.
     """
     packages = backend.plugin.renaming.packages
     if packages is None:
         return None
-    tests = backend.adapter.tests.file_pattern
+    tests = backend.plugin.adapter.tests.file_pattern
     own = [path for path in source_files(old, backend) if path.parent == old]
     for path in sorted(own, key=lambda path: bool(tests and re.search(tests, path.name))):
         try:
-            text = await backend.text(path)
+            text = await backend.documents.text(path)
         except PathError:
             continue
         if clause := package_clause(backend.plugin, path, text.content):

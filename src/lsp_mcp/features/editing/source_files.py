@@ -15,13 +15,13 @@ def source_files(below: Path, backend: Backend) -> list[Path]:
 
     Blocks while it walks the folders.
     """
-    workspace = backend.adapter.workspace
+    workspace = backend.plugin.adapter.workspace
     skipped = {*workspace.ignored_folders, *workspace.dependency_folder_names, *_OF_BUILDS}
     if below.is_file():
-        return [below] if backend.adapter.language_of(below) else []
+        return [below] if backend.plugin.language_of(below) else []
     found: list[Path] = []
     for folder, folders, files in os.walk(below):
         folders[:] = sorted(name for name in folders if name not in skipped)
         paths = (Path(folder, name) for name in sorted(files))
-        found += [path for path in paths if backend.adapter.language_of(path) and path.is_file()]
+        found += [path for path in paths if backend.plugin.language_of(path) and path.is_file()]
     return found

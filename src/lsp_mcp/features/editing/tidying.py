@@ -37,7 +37,10 @@ async def tidied(backend: Backend, trial: Trial, path: Path, before: Text, after
         trial.show(path, before)
         if await _organized(backend, path, before) != before:
             gaps.append(
-                news("applied", f"imports not organized: {backend.name} would change others than those of this edit")
+                news(
+                    "applied",
+                    f"imports not organized: {backend.plugin.name} would change others than those of this edit",
+                )
             )
             organized = after
     trial.show(path, organized)
@@ -95,6 +98,6 @@ def _formats(backend: Backend, path: Path) -> bool:
     """Whether the server formats files, in a project that has a configuration for it."""
     if not backend.capabilities.get("documentFormattingProvider"):
         return False
-    styles = backend.adapter.actions.style_files
+    styles = backend.plugin.adapter.actions.style_files
     folders = [path.parent, *path.parent.parents]
     return not styles or any((folder / name).is_file() for folder in folders for name in styles)

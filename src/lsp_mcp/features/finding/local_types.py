@@ -53,7 +53,7 @@ async def in_local_types(
     kept = _KEPT.of(backend)
     files = sorted(path for path in words.files if path.is_relative_to(backend.root))
     for path in files[:_MOST_FILES]:
-        language = backend.adapter.language_of(path)
+        language = backend.plugin.language_of(path)
         if not (text := await text_or_none(backend, path)):
             continue
         spans = [*await backend.words.occurrences(path, text, word)]

@@ -47,7 +47,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
     closed = backend.plugin.documents.outlines_closed
     opened = set(files if closed else _headers_first(backend, files)[:_MOST_OPENED])
     room = asyncio.Semaphore(_AT_ONCE)
-    tests = backend.adapter.tests.file_pattern
+    tests = backend.plugin.adapter.tests.file_pattern
     done = 0
 
     async def of(path: Path) -> FileOutline | None:
@@ -55,7 +55,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
         async with room:
             done += 1
             try:
-                lines = (await backend.text(path)).content.count("\n")
+                lines = (await backend.documents.text(path)).content.count("\n")
             except PathError as error:
                 return FileOutline(path, 0, None, problem=str(error)) if path.exists() else None
             symbols = None

@@ -49,12 +49,12 @@ async def send(
         RefusedError, UnavailableError: see `Backend.request`.
     """
     home = home_document(params)
-    if home and not backend.adapter.language_of(uri_path(home)):
-        known = ", ".join(backend.adapter.extensions)
-        raise PathError(f"{uri_path(home).name} is not a file that {backend.name} answers for ({known})")
+    if home and not backend.plugin.language_of(uri_path(home)):
+        known = ", ".join(backend.plugin.adapter.extensions)
+        raise PathError(f"{uri_path(home).name} is not a file that {backend.plugin.name} answers for ({known})")
     named = documents(params, home) | ({home} if home else set())
     if home:
-        await backend.open(uri_path(home))
+        await backend.documents.open(uri_path(home))
     texts = await read_texts(backend, named)
     converted = Walker(texts, backend.encoding, base).inward(params, home)
     subtypes = Subtypes(backend)
@@ -64,10 +64,10 @@ async def send(
     there = documents(result, home)
     texts |= await read_texts(backend, there - texts.keys())
     for wrong, name in _wrong(result, word if method in _LEADS_TO_NAME else "", texts, backend):
-        backend.mistrust(wrong, name)
+        backend.coverage.mistrust(wrong, name)
     if method == _IMPLEMENTATION and home and converted:
         asked_path = uri_path(home)
-        point = (await backend.text(asked_path)).position_point(converted["position"], backend.encoding)
+        point = (await backend.documents.text(asked_path)).position_point(converted["position"], backend.encoding)
         await mistrust_outdated(backend, asked_path, point, locations(result))
     gone = {uri for uri in there if texts[uri] is None and not _exists(uri)}
     kept = _without(result, gone)

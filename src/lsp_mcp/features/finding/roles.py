@@ -56,13 +56,13 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
     if role == "all":
         return InRole(tuple(places))
     if role == "test":
-        return InRole(tuple(place for place in places if _is_in_test(backend.adapter, place)))
+        return InRole(tuple(place for place in places if _is_in_test(backend.plugin.adapter, place)))
     if role == "call":
         tree = await call_tree(backend, path, point, "incoming", 1, _MOST_CALLERS)
         sites = {(call.path, call.span.start) for root in tree.roots for one in root.children for call in one.sites}
         return InRole(tuple(place for place in places if (place.path, place.span.start) in sites and is_called(place)))
     if not backend.capabilities.get("documentHighlightProvider"):
-        raise RefusedError(f"{backend.name} does not distinguish reads from writes; ask with role=all")
+        raise RefusedError(f"{backend.plugin.name} does not distinguish reads from writes; ask with role=all")
     declared = set(await definition_places(backend, path, point))
     found = await _of_kind(backend, places, _KINDS[role])
     unknown = tuple(one for one in found.unknown if (one.path, one.span.start) not in declared)
@@ -106,7 +106,7 @@ async def _of_kind(backend: Backend, places: Sequence[Place], kind: int) -> InRo
 
     async def kinds(uses: Sequence[Place]) -> dict[Point, int]:
         async with room:
-            text = await backend.open(uses[0].path)
+            text = await backend.documents.open(uses[0].path)
             found: dict[Point, int] = {}
             for use in uses:
                 if use.span.start in found:

@@ -40,12 +40,12 @@ async def text_matches(backend: Backend, text: str) -> Matches:
     first, use, total = None, None, 0
     for path in searched.files[:_MOST_FILES]:
         try:
-            content = await backend.text(path)
+            content = await backend.documents.text(path)
         except PathError:
             continue  # gone since it was indexed
         if spans := content.words(text):
             first = first or Place(path, spans[0], content)
-            use = use or _use(path, content, spans, backend.adapter.language_of(path))
+            use = use or _use(path, content, spans, backend.plugin.language_of(path))
             total += len(spans)
     if first:
         first = first._replace(container=await _container(backend, first))

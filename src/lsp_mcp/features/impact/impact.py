@@ -147,7 +147,7 @@ class _Impact:
             for one in await self._containers.known(file):
                 if one.place.span.start == start:
                     return Symbol(one.name, one.kind, one.place)
-        text = await self._backend.open(path)
+        text = await self._backend.documents.open(path)
         span = text.identifier_at(point)
         assert span, "a target is on an identifier"
         return Symbol(text.slice(span), "symbol", Place(path, span, text))
@@ -173,10 +173,11 @@ class _Impact:
 
     async def _callers(self, path: Path, point: Point, symbol: Symbol, impact: Impact) -> Tree:
         def ends(file: Path, name: str) -> bool:
-            return is_test(self._backend.adapter, file, name)
+            return is_test(self._backend.plugin.adapter, file, name)
 
         if not self._backend.capabilities.get("callHierarchyProvider"):
-            text = f"not looked for: callers, and tests that reach it, as {self._backend.name} has no call hierarchy"
+            name = self._backend.plugin.name
+            text = f"not looked for: callers, and tests that reach it, as {name} has no call hierarchy"
             impact.gaps.append(Gap("not_searched", text, brief="callers and tests not looked for", about=NO_CALLS))
             return Tree()
         if symbol.kind in FUNCTIONS:
@@ -210,7 +211,7 @@ class _Impact:
         return list(users)
 
     async def _sort(self, tree: Tree, impact: Impact) -> None:
-        adapter = self._backend.adapter
+        adapter = self._backend.plugin.adapter
         seen: set[tuple[Path, Point]] = {(impact.symbol.place.path, impact.symbol.place.span.start)}
         level: list[tuple[Node, tuple[str, ...]]] = [
             (node, ()) for node in (tree.found if impact.symbol.kind in FUNCTIONS else tree.roots)

@@ -109,7 +109,7 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
     with phase(lambda: f"{done} of {len(checked)} symbols asked about"), suppress(TimeoutError):
         async with asyncio.timeout(_SHARE * within(math.inf)), asyncio.TaskGroup() as group:
             tasks += [group.create_task(verdict(one)) for one in checked]
-    tests = backend.adapter.tests.file_pattern
+    tests = backend.plugin.adapter.tests.file_pattern
     for one, task in zip(checked, tasks, strict=True):
         if task.cancelled():
             result.late += 1
@@ -138,11 +138,11 @@ def _reason(backend: Backend, refusal: RefusedError) -> str:
     pattern = backend.plugin.left_out_refusal
     if pattern and re.search(pattern, str(refusal)):
         return "their file is not in this build"
-    return f"{backend.name} refuses: {refusal}"
+    return f"{backend.plugin.name} refuses: {refusal}"
 
 
 def _candidates(backend: Backend, declared: Sequence[Container], result: Unused) -> list[Container]:
-    adapter = backend.adapter
+    adapter = backend.plugin.adapter
     implicit = adapter.tests.implicit_pattern
     found = []
     for one in declared:

@@ -105,13 +105,13 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     Raises:
         RefusedError: the server's reason why it cannot be renamed, or not to that name.
         EditError: the server's edit cannot be carried out safely.
-        PathError, UnavailableError: see `Backend.open` and `Backend.request`.
+        PathError, UnavailableError: see `backend.Documents.open` and `Backend.request`.
     """
-    text = await backend.open(path)
+    text = await backend.documents.open(path)
     family = await overrides(backend, path, identifier.start)  # first, because it makes the server read more files
     at = position_params(path, text, identifier.start, backend.encoding)
     if not isinstance(provider := backend.capabilities.get("renameProvider"), bool | dict):
-        raise RefusedError(f"{backend.name} cannot rename")
+        raise RefusedError(f"{backend.plugin.name} cannot rename")
     if prepare and isinstance(provider, dict) and provider.get("prepareProvider"):
         await _prepare(backend, at, text, identifier)
     edit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
@@ -130,15 +130,15 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     await mistrust_related(backend, path, identifier.start, changed)
     if backend.plugin.goes_by_mtime:
         for stranger in strangers:
-            backend.mistrust(stranger.place.path, text.slice(identifier))
+            backend.coverage.mistrust(stranger.place.path, text.slice(identifier))
     strangers += left_behind
     if known := known_by_name(backend.plugin.renaming, together, new_name):
         plan = replace(plan, confirmations=(*plan.confirmations, known))
     lost = ""
-    if (tests := backend.adapter.tests) and renamed and no_longer_run(tests, renamed, new_name):
+    if (tests := backend.plugin.adapter.tests) and renamed and no_longer_run(tests, renamed, new_name):
         lost = f"{new_name} is not run as a test, as {renamed.name} was"
     notice = news("applied", lost) if lost else None
-    if not backend.adapter.rename.check:
+    if not backend.plugin.adapter.rename.check:
         return Renaming(plan, tuple(strangers), searched, notice, family)
     missed = await _missed(backend, path, identifier, plan)
     home = await home_of(backend, path, identifier, text.slice(identifier))

@@ -20,7 +20,7 @@ async def string_mentions(backend: Backend, name: str) -> list[Place]:
 
     None for a name that only its own package can use, since nothing else looks it up, or for a path.
     """
-    adapter, visibility = backend.adapter, backend.plugin.visibility
+    adapter, visibility = backend.plugin.adapter, backend.plugin.visibility
     is_private = visibility and re.search(visibility.private_names or "(?!)", name)
     if is_private or not name.isidentifier():
         return []

@@ -26,7 +26,7 @@ from lsp_mcp.requests.places import Place, position_params, text_or_none
 from lsp_mcp.requests.scope import locations
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import uri_path
-from lsp_mcp.waiting import within
+from lsp_mcp.waiting import share_of_rest
 
 _PLACE = re.compile(r":\d+:\d+\b")  # of another declaration, in a message
 _SHARE = 0.3  # share of a call's remaining time for comparing uses
@@ -70,7 +70,7 @@ def can_be_tried(backend: Backend, plan: EditPlan) -> bool:
     if not all(isinstance(step, FileChange) for step in plan.steps):
         return False
     whole = backend.plugin.diagnostics.command_covers == "workspace"
-    return whole or (backend.has_versions and (len(plan.files) == 1 or bool(backend.plugin.trial_arguments)))
+    return whole or (backend.problems.has_versions and (len(plan.files) == 1 or bool(backend.plugin.trial_arguments)))
 
 
 async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) -> Tried:
@@ -81,7 +81,7 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     Raises:
         UnavailableError: it could not answer in time.
     """
-    steps = [step for step in plan.steps if isinstance(step, FileChange) and backend.adapter.language_of(step.path)]
+    steps = [step for step in plan.steps if isinstance(step, FileChange) and backend.plugin.language_of(step.path)]
     shifts = {step.path: Shift(step) for step in steps}
     places = {step.path: await _places(backend, step, old_name, new_name) for step in steps}
     naming = {*(await backend.words.files_with(new_name)).files, *(await backend.words.files_with(old_name)).files}
@@ -92,7 +92,7 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     declared = await methods(backend, places)
     befores = {step.path: step.before for step in steps}
     were = await relations(backend, backend.request, befores.get, backend.encoding, declared)
-    async with backend.trial(with_dependents=True) as trial:
+    async with backend.problems.trial(with_dependents=True) as trial:
         after = await _seen(backend, trial, after_texts, expected, naming)
         renamed = [_moved(shifts, site) for site in were]
         are = await relations(backend, trial.request, trial.text, trial.encoding, renamed)
@@ -104,7 +104,7 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
         if not backend.plugin.trial_arguments:  # the same server: errors that it has told once, it may not tell again
             before = await _seen(backend, trial, befores, sites, naming)
     if before is None:  # a trial's own server is shown each document once
-        async with backend.trial(with_dependents=True) as trial:
+        async with backend.problems.trial(with_dependents=True) as trial:
             before = await _seen(backend, trial, befores, sites, naming)
     moved = frozenset(_moved(shifts, site) for site in before.all_uses)
     unread = after.unread | before.unread
@@ -176,7 +176,7 @@ async def _seen(
     gaps = [gap for gap in checked.gaps if gap.about == "dependents" or gap.kind == "not_searched"]
     told = [news("applied", gap.text, files=gap.files) for gap in gaps if gap.files]
     try:
-        async with asyncio.timeout(within(backend.request_timeout) * _SHARE):
+        async with asyncio.timeout(share_of_rest(_SHARE)):
             await _collect(backend, trial, sites, uses, unread)
     except TimeoutError:
         unread |= {path for path, _ in sites}

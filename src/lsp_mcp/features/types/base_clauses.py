@@ -27,14 +27,14 @@ class BaseClauses:
 
     async def of(self, path: Path, text: Text) -> Statements:
         """What `text`, that of `path`, says."""
-        language = self._backend.adapter.language_of(path)
+        language = self._backend.plugin.language_of(path)
         return await kept_in_thread(
             _KEPT.of(self._backend), path, text.content, lambda: self._heads.statements(text, language)
         )
 
     async def templates_around(self, path: Path, text: Text, names: Collection[str]) -> frozenset[str]:
         """The words before the `<` that stands open before one of `names` in `text`, that of `path`."""
-        language = self._backend.adapter.language_of(path)
+        language = self._backend.plugin.language_of(path)
 
         def around() -> frozenset[str]:
             return frozenset(templates_around(blanked(text, language), names))

@@ -226,7 +226,7 @@ class _Search:
         return [one for one in known if one.owner in names]
 
     def _is_in_macro(self, place: Place) -> bool:
-        return macro_at(place.text, place.span, self._backend.adapter.language_of(place.path)) is not None
+        return macro_at(place.text, place.span, self._backend.plugin.language_of(place.path)) is not None
 
     async def _overridden(self, declared: Container, owner: Container) -> list[Implementation]:
         """The methods of supertypes that `declared` overrides or implements."""
@@ -261,7 +261,7 @@ class _Search:
     async def _methods_below(self, place: Place) -> list[Symbol]:
         """The methods directly below the one at `place`; the server may have to read some files first."""
         subtypes, path = Subtypes(self._backend), place.path
-        text = await self._backend.open(path)
+        text = await self._backend.documents.open(path)
         params = position_params(path, text, place.span.start, self._backend.encoding)
         await subtypes.before("textDocument/implementation", params)
         self._gaps += subtypes.gaps()
@@ -292,7 +292,7 @@ class _Search:
         """The result of textDocument/implementation for `point`; entries without an outline get `kind`."""
         if not self._backend.capabilities.get("implementationProvider"):
             return []
-        text = await self._backend.open(path)
+        text = await self._backend.documents.open(path)
         params = position_params(path, text, point, self._backend.encoding)
         given = locations(await self._backend.request("textDocument/implementation", params))
         await mistrust_outdated(self._backend, path, point, given)

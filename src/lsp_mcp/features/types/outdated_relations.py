@@ -29,8 +29,8 @@ async def mistrust_related(backend: Backend, path: Path, point: Point, files: Co
     Raises:
         PathError, PointError, UnavailableError: see `references`.
     """
-    if backend.plugin.hierarchy and any(map(backend.has_reread, files)):
-        text = await backend.open(path)
+    if backend.plugin.hierarchy and any(map(backend.coverage.has_reread, files)):
+        text = await backend.documents.open(path)
         params = position_params(path, text, point, backend.encoding)
         try:
             with dispensable():
@@ -48,7 +48,7 @@ async def mistrust_outdated(backend: Backend, path: Path, point: Point, found: I
     """
     if not backend.plugin.hierarchy:
         return
-    doubtful = [one for one in found if backend.has_reread(uri_path(one["uri"]))]
+    doubtful = [one for one in found if backend.coverage.has_reread(uri_path(one["uri"]))]
     if not doubtful:
         return
     relations = _Relations(backend)
@@ -59,11 +59,11 @@ async def mistrust_outdated(backend: Backend, path: Path, point: Point, found: I
         )
     for one in doubtful:
         file = uri_path(one["uri"])
-        start = (await backend.text(file)).position_point(one["range"]["start"], backend.encoding)
+        start = (await backend.documents.text(file)).position_point(one["range"]["start"], backend.encoding)
         below = await relations.types_of([(file, start)])
         if above and below and not await relations.is_below(above, below):
             # Not an identifier: the type's name may rightly be in the file.
-            backend.mistrust(file, f"below {above[0]['name']}")
+            backend.coverage.mistrust(file, f"below {above[0]['name']}")
 
 
 class _Relations:
@@ -82,7 +82,7 @@ class _Relations:
             if one:
                 try:
                     with dispensable():
-                        text = await self._backend.open(path)
+                        text = await self._backend.documents.open(path)
                         at = position_params(path, text, one.place.span.start, self._backend.encoding)
                         return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
                 except NO_ANSWER as error:

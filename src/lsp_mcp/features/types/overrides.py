@@ -14,7 +14,7 @@ from lsp_mcp.requests.places import position_params
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.text import Point
-from lsp_mcp.waiting import dispensable, within
+from lsp_mcp.waiting import dispensable, share_of_rest
 
 _METHOD = 6  # LSP 3.17, `SymbolKind`
 _SHARE = 0.25  # share of a call's remaining time: each override may be in a file that must be read
@@ -37,14 +37,14 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
     """
     if backend.plugin.hierarchy is None or not backend.capabilities.get("callHierarchyProvider"):
         return Overrides()
-    text = await backend.open(path)
+    text = await backend.documents.open(path)
     at = position_params(path, text, point, backend.encoding)
     try:
         with dispensable():
             items = await backend.request("textDocument/prepareCallHierarchy", at) or []
         if not any(item["kind"] == _METHOD for item in items):
             return Overrides()
-        async with asyncio.timeout(within(backend.request_timeout) * _SHARE):
+        async with asyncio.timeout(share_of_rest(_SHARE)):
             found: Implementations = await implementations(backend, path, point)
     except NO_ANSWER as error:
         note(path, error)

@@ -22,7 +22,7 @@ from lsp_mcp.requests.places import last_word, text_or_none
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.text import Point, Text
 from lsp_mcp.uris import path_uri, uri_path
-from lsp_mcp.waiting import dispensable, within
+from lsp_mcp.waiting import dispensable, share_of_rest
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class Subtypes:
         self._unparsed |= made.difference(text_places.values())
         if mixing := await self._mixing(names, self._clauses):
             self._mixins.setdefault(name, set()).update(mixing)
-        doubtful = [one for one in known if self._backend.has_reread(uri_path(one["uri"]))]
+        doubtful = [one for one in known if self._backend.coverage.has_reread(uri_path(one["uri"]))]
         hiding = {
             path
             for path, bases in said.items()
@@ -124,7 +124,8 @@ class Subtypes:
         gaps = [Gap("not_searched", f"subtypes of {word}: {why}") for word, why in sorted(self._unknown.items())]
         for name, files in sorted(self.unread.items()):
             named = first_few([str(path.relative_to(self._backend.root)) for path in sorted(files)])
-            text = f"not read: {named}, where a type may be based on {name}; {self._backend.name}'s index lacks some"
+            server = self._backend.plugin.name
+            text = f"not read: {named}, where a type may be based on {name}; {server}'s index lacks some"
             gaps.append(Gap("not_read", text, tuple(sorted(files)), brief=f"not read for subtypes of {name}"))
         through, mixing = "through another template", "as the argument of a template"
         for how, found in ((through, self._templates), (mixing, self._mixins)):
@@ -190,7 +191,7 @@ class Subtypes:
     async def _texts_with(self, names: Collection[str]) -> list[tuple[Path, Text]]:
         files: set[Path] = set()
         for word in sorted(names):
-            having = await self._backend.built_files_with(word)
+            having = await self._backend.coverage.built_files_with(word)
             files.update(having.files)
             if having.unknown:
                 self._unknown[word] = having.unknown
@@ -227,14 +228,14 @@ class Subtypes:
                     if uri_path(one["uri"]) == path:
                         await self._doubt(item, one)
                 if path in hiding:
-                    await self._backend.open(path)
+                    await self._backend.documents.open(path)
                     # Answered once the document is parsed and its types are in the index.
                     document = {"textDocument": {"uri": path_uri(path)}}
                     await self._backend.request("textDocument/documentSymbol", document)
                 unread.discard(path)
 
         try:
-            async with asyncio.timeout(within(self._backend.request_timeout) * _SHARE):
+            async with asyncio.timeout(share_of_rest(_SHARE)):
                 await asyncio.gather(*map(look, chosen))
         except TimeoutError:
             log.warning("%d files were not read in time for subtypes of %s", len(unread), name)
@@ -245,7 +246,7 @@ class Subtypes:
     async def _below(self, item: Json, path: Path, point: Point) -> list[Json]:
         """The types at `point` if they are directly below that of `item`."""
         try:
-            text = await self._backend.open(path)
+            text = await self._backend.documents.open(path)
             with dispensable():
                 types = await self._types(path, text.point_position(point, self._backend.encoding))
         except NO_ANSWER as error:
@@ -281,7 +282,7 @@ class Subtypes:
         """Determine whether the type of `known` is still directly below that of `item`."""
         path, line, character = item_place(known)
         try:
-            await self._backend.open(path)
+            await self._backend.documents.open(path)
             with dispensable():
                 types = await self._types(path, {"line": line, "character": character})
         except NO_ANSWER as error:

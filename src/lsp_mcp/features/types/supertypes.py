@@ -64,7 +64,7 @@ class Supertypes:
         return [
             Gap(
                 "not_searched",
-                f"some bases of {name} ({path.name}): {self._backend.name} has no item for them",
+                f"some bases of {name} ({path.name}): {self._backend.plugin.name} has no item for them",
                 (path,),
             )
             for identity, (name, path) in sorted(self.unresolved.items(), key=lambda known: known[1])
@@ -93,7 +93,7 @@ class Supertypes:
         unknown = False
         try:
             with dispensable():
-                text = await backend.open(path)
+                text = await backend.documents.open(path)
                 for base in bases:
                     at = position_params(path, text, base, backend.encoding)
                     items = await backend.request("textDocument/prepareTypeHierarchy", at) or []
@@ -108,7 +108,7 @@ class Supertypes:
     async def _is_parameter(self, path: Path, text: Text, base: Point) -> bool:
         """Whether the word at `base` is a parameter of a template itself, not a member of one."""
         declared = await definition_places(self._backend, path, base)
-        words = {_word(await self._backend.text(file), point) for file, point in declared}
+        words = {_word(await self._backend.documents.text(file), point) for file, point in declared}
         return words == {_word(text, base)} and all([await is_parameter(self._backend, site) for site in declared])
 
 

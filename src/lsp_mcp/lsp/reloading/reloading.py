@@ -70,10 +70,10 @@ class Reloading(Protocol):
         """Wait until the server has read the buffers of `paths`, which an editor has sent it."""
 
     def has_reread(self, path: Path) -> bool:
-        """See `Backend.has_reread`."""
+        """See `backend.Coverage.has_reread`."""
 
     def mistrust(self, path: Path, name: str) -> None:
-        """See `Backend.mistrust`."""
+        """See `backend.Coverage.mistrust`."""
 
     async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
         """Make the server read files that may contain `word`; with `part`, inside a longer word too.

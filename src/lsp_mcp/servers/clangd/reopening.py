@@ -133,7 +133,7 @@ class Reopening:
         await self._read(open_, open_)
 
     def has_reread(self, path: Path) -> bool:
-        """See `Backend.has_reread`."""
+        """See `backend.Coverage.has_reread`."""
         return path in self._reread
 
     def mistrust(self, path: Path, name: str) -> None:

@@ -253,7 +253,7 @@ class WorkspaceProjects(Coverage):
         return gaps
 
     async def left_out(self, path: Path, use: Use) -> list[Path]:
-        """See `Backend.left_out`."""
+        """See `backend.Coverage.left_out`."""
         if not (project := self._projects().of(path)):
             return []
         found: list[Path] = []

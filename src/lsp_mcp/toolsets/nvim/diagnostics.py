@@ -89,9 +89,9 @@ class NvimDiagnostics:
             session = await self._neovims.session(sessions, path, client.name)
             await session.ready(call.report)
             await session.sync()
-            if session.name not in adapter_names() and not session.has_versions:
+            if session.name not in adapter_names() and not session.problems.has_versions:
                 call.remark(f"status: {client.name} doesn't say for which text its diagnostics are")
-            elif not await session.diagnosed(path):
+            elif not await session.problems.diagnosed(path):
                 return str(client.name)
         return ""
 

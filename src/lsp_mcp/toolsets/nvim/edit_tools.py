@@ -90,7 +90,7 @@ class EditTools(NvimToolset):
         await session.ready(call.report)
 
         async def find() -> SymbolTarget:
-            text = await session.open(target.path)
+            text = await session.documents.open(target.path)
             Walker({target.uri: text}, session.encoding, self._base).inward(at, target.uri)  # or explains the problem
             point = numbers_point(at["position"], self._base)
             identifier = text.identifier_at(point) or Span(point, point)
@@ -103,7 +103,7 @@ class EditTools(NvimToolset):
             way_out = "or look at the edits without apply_edits and hand them to lsp_apply_edit."
             renamed = await renamed.checked(targets, new_name, way_out)
             return await self._applied(call, target.sessions, renamed.plan, save=save, confirmed=confirmed)
-        edit = as_workspace_edit(renamed.plan, session.version, self._base)
+        edit = as_workspace_edit(renamed.plan, session.documents.version, self._base)
         tell = partial(target.sessions.reported.take, call.client.key)
         return self._result_text(call, PassedThrough(edit, renamed.gaps, tell, target.sessions.workspace.display_path))
 
@@ -211,7 +211,7 @@ class EditTools(NvimToolset):
         assert sessions.host
         texts = await read_texts(session, documents(edit, None))
         raw = Walker(texts, session.encoding, self._base).inward(edit, None, name)
-        return plan_workspace_edit(raw, sessions.host.buffers.text, session.encoding, session.version)
+        return plan_workspace_edit(raw, sessions.host.buffers.text, session.encoding, session.documents.version)
 
     async def _applied(
         self, call: Call, sessions: Sessions, plan: EditPlan, *, save: bool, confirmed: bool = False

@@ -107,7 +107,7 @@ class QueryTools(NvimToolset):
 
         async def params() -> Json:
             nonlocal diagnosed
-            diagnosed = await target.session.diagnosed(target.path)
+            diagnosed = await target.session.problems.diagnosed(target.path)
             within = await self._diagnostics(target, start, end)
             range_ = {"start": start, "end": end}
             context = {"diagnostics": within}
@@ -200,8 +200,8 @@ class QueryTools(NvimToolset):
 
     async def _diagnostics(self, target: DocumentClient, start: Json, end: Json) -> list[Any]:
         """The server's diagnostics that touch a range, in the caller's numbers."""
-        text = await target.session.open(target.path)
-        raw = target.session.diagnostics(target.path)
+        text = await target.session.documents.open(target.path)
+        raw = target.session.problems.diagnostics(target.path)
         shown = Walker({target.uri: text}, target.session.encoding, self._base).outward(raw, target.uri)
         return [
             one

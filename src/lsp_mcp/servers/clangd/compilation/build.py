@@ -134,7 +134,7 @@ class Build(Coverage):
         return await self.files.part_of(path)
 
     async def index_of(self, paths: Collection[Path]) -> Mapping[Path, Indexed]:
-        """See `Backend.indexed`."""
+        """See `backend.Coverage.indexed`."""
         if not (self._folder and self._is_prepared) or self._has_changed:
             return {}
         found = await asyncio.to_thread(self._folder.about, frozenset(paths))

@@ -1,0 +1,109 @@
+"""What a running server has of its workspace: `ServedCoverage`, a `backend.Coverage`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from lsp_mcp.backend import Facts, Indexed, Use
+from lsp_mcp.errors import PathError
+from lsp_mcp.lsp.coverage import Coverage
+from lsp_mcp.lsp.freshness import Freshness
+from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.lsp.life.lifetime import Lifetime
+from lsp_mcp.lsp.reloading.reloading import Reloading
+from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.words.workspace_words import FilesWith, WorkspaceWords
+
+log = logging.getLogger(__name__)
+
+
+class ServedCoverage:
+    """What the plug-in's `coverage` and `reloading` know, of the server that runs now.
+
+    `command` gives the command that started it, `timeout` is its limit for one reply in seconds.
+    """
+
+    def __init__(
+        self,
+        plugin: Plugin,
+        coverage: Coverage,
+        reloading: Reloading,
+        *,
+        words: WorkspaceWords,
+        documents: Documents,
+        lifetime: Lifetime,
+        freshness: Freshness,
+        command: Callable[[], Sequence[str]],
+        timeout: float,
+    ) -> None:
+        self._plugin = plugin
+        self._coverage = coverage
+        self._reloading = reloading
+        self._words = words
+        self._documents = documents
+        self._lifetime = lifetime
+        self._freshness = freshness
+        self._command = command
+        self._timeout = timeout
+
+    async def load(self, path: Path | None, word: str) -> frozenset[Path]:
+        """See `backend.Coverage.load`."""
+        await self._lifetime.live()
+        unread: frozenset[Path] = frozenset()
+        if word and self._plugin.compiles_files:
+            unread = await self._freshness.load_word(word, part=path is None)
+        if path is None:
+            self.load_projects()
+        return unread
+
+    def load_projects(self) -> None:
+        """Open the files by which the server loads its projects."""
+        for path in self._coverage.files_to_open():
+            if path not in self._documents:
+                try:
+                    self._documents.open(path, pinned=True)
+                except PathError as error:
+                    log.warning("%s: a project is not loaded: %s", self._plugin.name, error)
+
+    async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
+        """See `backend.Coverage.left_out`."""
+        return await self._coverage.left_out(path, use)
+
+    async def built_files_with(self, word: str) -> FilesWith:
+        """See `backend.Coverage.built_files_with`."""
+        having = await self._words.files_with(word)
+        return replace(having, files=tuple(await self._coverage.built(having.files)))
+
+    async def indexed(self, files: Collection[Path]) -> Mapping[Path, Indexed]:
+        """See `backend.Coverage.indexed`."""
+        return await self._coverage.index_of(files)
+
+    async def part_of(self, path: Path) -> tuple[Path, int] | None:
+        """See `backend.Coverage.part_of`."""
+        return await self._coverage.part_of(path)
+
+    def has_reread(self, path: Path) -> bool:
+        """See `backend.Coverage.has_reread`."""
+        return self._reloading.has_reread(path)
+
+    def mistrust(self, path: Path, name: str) -> None:
+        """See `backend.Coverage.mistrust`."""
+        self._reloading.mistrust(path, name)
+
+    async def facts(self) -> Facts:
+        """See `backend.Coverage.facts`."""
+        connection = self._lifetime.connection
+        facts = replace(await self._coverage.facts(), request_timeout=self._timeout)
+        if connection is None:
+            return facts
+        return replace(
+            facts,
+            version=connection.version,
+            command=tuple(self._command()),
+            memory=await connection.memory(),
+            failed=dict(connection.notifications.diagnostics.errors),
+        )
