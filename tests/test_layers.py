@@ -72,7 +72,7 @@ LAYERS: dict[str, list[set[str]]] = {
     "syntax": [
         {"signatures"},
         {"codes"},
-        {"code", "imports"},
+        {"code", "imports", "roles", "switches"},
         {"trees", "preprocessor"},
         {"grammars"},
     ],

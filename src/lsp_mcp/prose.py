@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def count(number: int, noun: str) -> str:
-    """`1 reference`, `1,204 references`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 reference`, `1,204 references`; `2 switches` with a plural of its own."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def first_few(names: Sequence[str], most: int = 3) -> str:

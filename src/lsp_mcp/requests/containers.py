@@ -12,7 +12,7 @@ from msgspec import Struct
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import outline_stamp, own_span
-from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.symbols import FUNCTIONS, SCOPES, kind_name
 from lsp_mcp.text import Point, Span, Text
@@ -165,6 +165,40 @@ class Containers:
         inner = name if is_scope else scope if kind == "macro" else ""
         for child in item.get("children") or ():
             yield from self._read(child, path, text, inner, inner if kind in TYPES else owner)
+
+
+async def inside(backend: Backend, declared: Place, places: Sequence[Place]) -> list[Place] | None:
+    """Those of `places` inside the function or type that is `declared` there, or inside a method of that type.
+
+    None if nothing is declared there, or what is declared contains nothing.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    containers = Containers(backend)
+    own = await containers.at(declared)
+    if own is None or own.kind in _NOT_AROUND:
+        return None
+    is_type, separator = own.kind in TYPES, backend.plugin.symbols.scope_separator
+    word = last_word(own.name)
+
+    async def is_inside(place: Place) -> bool:
+        if place.path == declared.path and own.holds(place.span.start):
+            return True
+        # A method elsewhere is in the same folder, or its file spells the type before the method's name.
+        is_near = (
+            re.search(rf"\b{word}\b[^;{{}}]*{separator}", place.text.content)
+            if separator
+            else (place.path.parent == declared.path.parent)
+        )
+        if not (is_type and is_near):
+            return False
+        around = await containers.around(place.path, place.span.start)
+        return around is not None and (
+            around.owner == own.name or (bool(separator) and around.name.startswith(f"{own.name}{separator}"))
+        )
+
+    return [place for place in places if await is_inside(place)]
 
 
 async def function_around(containers: Containers, place: Place) -> Span | None:

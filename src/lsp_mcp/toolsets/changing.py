@@ -100,9 +100,9 @@ class ChangingToolset(AnchorToolset):
             return plan, []
         steps: list[Step] = []
         remarks: list[Gap] = []
-        async with backend.trial() as trial:
+        async with backend.problems.trial() as trial:
             for step in plan.steps:
-                if not isinstance(step, FileChange) or not backend.adapter.language_of(step.path):
+                if not isinstance(step, FileChange) or not backend.plugin.language_of(step.path):
                     steps.append(step)
                     continue
                 after, more = await tidied(backend, trial, step.path, step.before, Text(step.after))

@@ -18,24 +18,37 @@ from lsp_mcp.evidence.occurrences import that_may_declare
 from lsp_mcp.features.finding.left_out_symbols import with_left_out
 from lsp_mcp.features.finding.local_types import in_local_types, not_searched
 from lsp_mcp.features.finding.roles import InRole, Role, in_role
+from lsp_mcp.features.finding.switches import without_case
 from lsp_mcp.features.types.aliased_bases import without_aliased_bases
 from lsp_mcp.features.types.overrides import Overrides, overrides
 from lsp_mcp.gaps import Gap, hiding, news
-from lsp_mcp.prose import count
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import Definitions, ReferenceList
 from lsp_mcp.requests import references, workspace_symbol
 from lsp_mcp.requests.asking import Answered, answer
-from lsp_mcp.requests.containers import enclosed
+from lsp_mcp.requests.containers import enclosed, inside
 from lsp_mcp.requests.import_aliases import with_aliases
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.promoted import promoted
 from lsp_mcp.requests.symbols import KINDS, TYPES, Symbol
+from lsp_mcp.syntax.roles import SYNTAX_ROLES
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.by_name import check_name, name_for
 from lsp_mcp.toolsets.questions import PlacesCheck
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
+from lsp_mcp.visible import quoted
 
+_WAYS = {
+    "test": " in tests",
+    "case": " as a case",
+    "argument": " as an argument",
+    "return": " as a result",
+    "literal": " in a literal",
+    "type": " as a type",
+    "embed": " by embedding or as a base",
+}
+_MOST_SWITCHES = 20  # listed
 _WITH_TASKS = 3  # symbols found by a name whose tasks are reported
 
 
@@ -111,6 +124,7 @@ class CodeTools(AnchorToolset):
         symbol_anchor: SymbolAnchor,
         role: Annotated[Role, Field(description="Kind of use")] = "all",
         path: Annotated[str | None, Field(description="Only below this folder or in this file")] = None,
+        in_: Annotated[str | None, Field(description="Only inside this function or type")] = None,
         offset: Annotated[int, Field(ge=0, description="Skip this many"), UNLISTED] = 0,
         context: Annotated[int, Field(ge=0, le=20, description="Lines around each use")] = 0,
         limit: Limit = 100,
@@ -149,18 +163,22 @@ class CodeTools(AnchorToolset):
             raise await self._questions.refused(answered.target, RefusedError("it sees no symbol there"))
         target = answered.target
         there = [place for place in uses.places if keep("", place.path)]
+        if in_ is not None:
+            there = await self._inside(call, in_, target.backend, there)
         gaps += await self._overloads(target, uses.places)
         chosen = await in_role(target.backend, target.path, target.identifier.start, there, role)
         unsure = count(len(chosen.unknown), "use")
         text = f"{target.backend.plugin.name} does not distinguish reads from writes in {unsure}"
+        if role in SYNTAX_ROLES:
+            text = f"the syntax around {unsure} has errors"
         gaps += self._unverified(text, chosen.unknown)
         listed = self._with_through(there, chosen)
         total, shown = len(listed), listed[offset : offset + limit]
         shown = tuple(await enclosed(target.backend, shown))
-        kind = {"all": "reference", "test": "use"}.get(role, role)
-        of_all = f" of {count(len(uses.places), 'use')}" if role != "all" or path else ""
-        in_tests = " in tests" if role == "test" else ""
-        message = f"{found(len(chosen.places), kind, gaps)}{in_tests}{of_all} for the symbol anchor"
+        kind = {"all": "reference", **dict.fromkeys(_WAYS, "use")}.get(role, role)
+        of_all = f" of {count(len(uses.places), 'use')}" if role != "all" or path or in_ else ""
+        how = _WAYS.get(role, "")
+        message = f"{found(len(chosen.places), kind, gaps)}{how}{of_all} for the symbol anchor"
         if chosen.through:
             times = Counter(how for _, how in chosen.through).most_common()
             ways = ", ".join(f"{how} {most:,}" for how, most in times)
@@ -168,6 +186,8 @@ class CodeTools(AnchorToolset):
             message += f", and {count(len(chosen.through), 'use')} that may write through a call or an address ({ways})"
         if offset:
             message += f", but for the first {offset:,}"
+        if role == "case":
+            message += await self._without_case(target, chosen.places)
         return self._render(
             call,
             ReferenceList(
@@ -182,6 +202,39 @@ class CodeTools(AnchorToolset):
         )
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _inside(self, call: Call, spelled: str, backend: Backend, places: Sequence[Place]) -> list[Place]:
+        """Those of `places` that are inside the function or type that `spelled` names, its methods included.
+
+        Raises:
+            AnchorError, PathError: see `Targets.handle`.
+            CallerError: it is not around anything.
+        """
+        target = await self._targets.target(await self._targets.handle(call, spelled))
+        found = await inside(backend, Place(target.path, target.identifier, target.text), places)
+        if found is None:
+            raise CallerError(f"in={quoted(spelled)} is not a function or type; pass path= for a file or folder.")
+        return found
+
+    async def _without_case(self, target: SymbolTarget, cases: Sequence[Place]) -> str:
+        """What to add about switches over the constants declared beside the target that have no case for it."""
+        try:
+            switches = await without_case(target.backend, target.path, target.identifier.start, cases)
+        except (RefusedError, UnavailableError) as error:
+            return f"; switches without a case for it are not known: {error}"
+        if switches is None:
+            return ""
+        part = "some of " if switches.is_part else ""
+        over = f"{count(switches.number, 'switch', 'switches')} over {part}the constants declared with it"
+        if not switches.lacking:
+            return f"; none of {over} lacks a case for it"
+        self._targets.hand_out_readable(switches.lacking)
+        listed = [
+            f"{self._targets.anchor(one.path, one.span.start)}{' (with a default)' * (one in switches.with_default)}"
+            for one in switches.lacking
+        ]
+        lack = f"{len(listed):,} {'has' if len(listed) == 1 else 'have'}"
+        return f"; of {over} {lack} no case for it: {first_few(listed, _MOST_SWITCHES)}"
 
     @staticmethod
     def _with_through(places: Sequence[Place], chosen: InRole) -> Sequence[Place]:

@@ -143,15 +143,15 @@ class SignatureChanging(ChangingToolset):
         """The errors that `plan` would cause, and places that would mean another function then."""
         if not can_be_tried(backend, plan):
             return Outcome(Delta([]), (news("applied", "not tried before it was written, so run check"),))
-        steps = [one for one in plan.steps if isinstance(one, FileChange) and backend.adapter.language_of(one.path)]
+        steps = [one for one in plan.steps if isinstance(one, FileChange) and backend.plugin.language_of(one.path)]
         naming = (await backend.words.files_with(uses.name)).files
         after = {one.path: Text(one.after) for one in steps}
-        async with backend.trial(with_dependents=True) as trial:
+        async with backend.problems.trial(with_dependents=True) as trial:
             found, gaps = await self._seen(backend, trial, after, naming)
             lost = [] if found else await _lost(backend, trial, {one.path: one.before for one in steps}, after, uses)
         self._refuse_obstacles(uses.name, [Obstacle(place, "would mean another function") for place in lost])
         if found:
-            async with backend.trial(with_dependents=True) as trial:
+            async with backend.problems.trial(with_dependents=True) as trial:
                 old, _ = await self._seen(backend, trial, {one.path: one.before for one in steps}, naming)
             found = list(compare(found, None, known(old, None, (), None)).new)
         return Outcome(Delta(found), gaps)

@@ -12,6 +12,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from functools import cache, partial
+from keyword import iskeyword
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar, get_type_hints
 
 from msgspec import Struct, field
@@ -154,7 +155,7 @@ class Tool(Struct, frozen=True):
         """
         checked = self._check(arguments)
         call.arguments = short_echo(checked.model_dump(exclude_unset=True))
-        values = {name: getattr(checked, name) for name in type(checked).model_fields}
+        values = {_parameter(name): getattr(checked, name) for name in type(checked).model_fields}
         call.format = values.pop("format", None) or call.format
         waits, seconds = (values.pop("wait"), values.pop("answer_within")) if self.proven else (False, None)
         timeout = max(_WAITING, self.timeout) if waits and self.timeout else self.timeout
@@ -286,7 +287,7 @@ def _model(name: str, function: Callable[..., Any], *, proven: bool) -> type[Bas
     hints = get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())[2:]  # without self and the call
     fields: dict[str, Any] = {
-        parameter.name: (
+        parameter.name.rstrip("_"): (
             hints[parameter.name],
             ... if parameter.default is inspect.Parameter.empty else parameter.default,
         )
@@ -295,6 +296,11 @@ def _model(name: str, function: Callable[..., Any], *, proven: bool) -> type[Bas
     if proven:
         fields |= {"wait": (Wait, False), "answer_within": (AnswerWithin, None)}
     return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _parameter(argument: str) -> str:
+    """The parameter of a method for a tool's argument: `in_` for `in`, which is a word of Python's own."""
+    return f"{argument}_" if iskeyword(argument) else argument
 
 
 # Each client asks for the list, and a schema takes milliseconds to make; who gets one must not change it.

@@ -1,4 +1,6 @@
-"""The role of each use of a symbol: textDocument/documentHighlight, callHierarchy/incomingCalls (LSP 3.17)."""
+"""The role of each use of a symbol: textDocument/documentHighlight, callHierarchy/incomingCalls (LSP 3.17), or by the
+syntax around it.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,10 @@ from lsp_mcp.features.hierarchy import call_tree
 from lsp_mcp.requests.call_places import is_called
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.syntax.roles import SYNTAX_ROLES, has_roles, roles_at
 from lsp_mcp.text import Point
 
-Role = Literal["all", "read", "write", "call", "test"]
+Role = Literal["all", "read", "write", "call", "test", "case", "argument", "return", "literal", "type", "embed"]
 _KINDS = {"read": 2, "write": 3}  # LSP `DocumentHighlightKind`; 1 is a use of unknown kind
 _AT_ONCE = 8  # requests in flight
 _MOST_FILES = 200  # limit on files asked about
@@ -61,6 +64,8 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
         tree = await call_tree(backend, path, point, "incoming", 1, _MOST_CALLERS)
         sites = {(call.path, call.span.start) for root in tree.roots for one in root.children for call in one.sites}
         return InRole(tuple(place for place in places if (place.path, place.span.start) in sites and is_called(place)))
+    if role in SYNTAX_ROLES:
+        return await _by_syntax(backend, places, role)
     if not backend.capabilities.get("documentHighlightProvider"):
         raise RefusedError(f"{backend.plugin.name} does not distinguish reads from writes; ask with role=all")
     declared = set(await definition_places(backend, path, point))
@@ -73,6 +78,22 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
     through = tuple((one, how) for one, how in others if how)
     named = {one for one, _ in through}
     return InRole(found.places, tuple(one for one in unknown if one not in named), through)
+
+
+async def _by_syntax(backend: Backend, places: Sequence[Place], role: str) -> InRole:
+    """Those of `places` whose syntax says that they have `role`; unknown where it has errors."""
+    chosen: list[Place] = []
+    unknown: list[Place] = []
+    for path, group in groupby(places, key=lambda place: place.path):
+        in_file = list(group)
+        language = backend.plugin.language_of(path)
+        if language is None or not has_roles(language.id):
+            known = "; ask with role=all, read, write, call or test"
+            raise RefusedError(f"uses as {role} are not known for {language.name if language else path.name}{known}")
+        found = await asyncio.to_thread(roles_at, in_file[0].text, language.id, [place.span for place in in_file])
+        chosen += [place for place in in_file if role in (found[place.span] or ())]
+        unknown += [place for place in in_file if found[place.span] is None]
+    return InRole(tuple(chosen), tuple(unknown))
 
 
 def written_through(place: Place) -> str:

@@ -126,7 +126,7 @@ class _Planner:
 
     async def _signatures(self, path: Path, text: Text) -> Signatures:
         if (path, text) not in self._read:
-            language = self._backend.adapter.language_of(path)
+            language = self._backend.plugin.language_of(path)
             self._read[path, text] = await signatures_of(text, language.id) if language else None
         if (found := self._read[path, text]) is None:
             raise RefusedError(f"the parameters of functions in {path.name} are not known: there is no grammar for it")

@@ -58,7 +58,7 @@ async def uses_of(backend: Backend, path: Path, identifier: Span, *, alone: bool
         RefusedError: it is defined outside of the workspace.
         PathError, UnavailableError: see `references`.
     """
-    text = await backend.open(path)
+    text = await backend.documents.open(path)
     point, name = identifier.start, text.slice(identifier)
     own = frozenset(await definition_places(backend, path, point)) or frozenset({(path, point)})
     if strange := [one for one in sorted(own) if not one[0].is_relative_to(backend.root)]:
@@ -122,7 +122,7 @@ async def _implementations(backend: Backend, path: Path, point: Point) -> list[S
     """What the method at `point` implements, or what implements it."""
     if not backend.capabilities.get("implementationProvider"):
         return []
-    text = await backend.open(path)
+    text = await backend.documents.open(path)
     try:
         result = await backend.request(
             "textDocument/implementation", position_params(path, text, point, backend.encoding)
@@ -132,6 +132,6 @@ async def _implementations(backend: Backend, path: Path, point: Point) -> list[S
     found = []
     for one in locations(result):
         there = uri_path(one["uri"])
-        other = await backend.text(there)
+        other = await backend.documents.text(there)
         found.append((there, other.position_point(one["range"]["start"], backend.encoding)))
     return found

@@ -1,0 +1,14 @@
+; What a name is inside of, without changing what it stands for.
+(member_expression property: (_) @inner) @outer
+(parenthesized_expression (_) @inner) @outer
+(spread_element (_) @inner) @outer
+(await_expression (_) @inner) @outer
+
+(class_declaration name: (_) @declaration)
+(switch_case value: (_) @case)
+(arguments (_) @argument)
+(return_statement (_) @return)
+(pair key: (_) @literal)
+(new_expression constructor: (_) @literal)
+(object (shorthand_property_identifier) @literal)
+(class_heritage (_) @embed)
