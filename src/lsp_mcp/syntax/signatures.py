@@ -49,8 +49,12 @@ class Function(Struct, frozen=True):
 
 
 class Called(Struct, frozen=True):
-    """A call: what is called is named at `name`. `has_spread`: an argument may stand for several ones."""
+    """A call: what is called begins at `start` and is named at `name`.
 
+    `has_spread`: an argument may stand for several ones.
+    """
+
+    start: int
     name: _Stretch
     listing: Listing | None  # None: it is not understood
     has_spread: bool = False
@@ -62,12 +66,13 @@ class Signatures(Struct, frozen=True):
 
     text: Text
     functions: Mapping[int, Function]
-    calls: Mapping[int, Called]
+    calls: Mapping[int, Called]  # also by where what is called begins, as `pkg.f`
     literals: tuple[Function, ...]
     mentions: frozenset[int]  # where a function is only named, whatever its parameters
     identifiers: tuple[_Stretch, ...]  # names of values
     form: str  # how a parameter is written, of {name} and {type}
     unnamed: str  # the name of a parameter that nobody uses; empty: none is needed
+    empty: str  # the parameters of a function without any
 
     def slice(self, stretch: _Stretch) -> str:
         """The text there."""
@@ -109,16 +114,19 @@ def _signatures(text: Text, grammar: Grammar, language_id: str) -> Signatures:
             functions[one.name[0]] = one
         else:
             literals.append(one)
-    settings = query.pattern_settings(0)
+    settings: dict[str, str | None] = {}
+    for number in range(query.pattern_count):  # those of a language after those that it inherits
+        settings |= query.pattern_settings(number)
     return Signatures(
         text,
         functions,
-        {one.name[0]: one for one in found.calls()},
+        {offset: one for one in found.calls() for offset in (one.start, one.name[0])},
         tuple(literals),
         frozenset(tree.offset(found.last_name(node).start_byte) for node in captured.get("mention", ())),
         tuple(tree.offsets(node) for node in captured.get("identifier", ())),
         settings.get("parameter") or "{name} {type}",
         settings.get("unnamed") or "",
+        settings.get("empty") or "",
     )
 
 
@@ -130,6 +138,9 @@ class _Found:
         self._naming = self._inside("name", "named")
         self._results = self._inside("result", "function")
         self._bodies = self._inside("body", "function")
+        self._around = self._inside("body", "definition")
+        self._definitions = {node.id: node for node in captured.get("definition", ())}
+        self._none = {node.id for node in captured.get("parameter.none", ())}
         self._parameters = self._grouped("parameter", "parameters")
         self._names = self._grouped("parameter.name", "parameter")
         self._types = self._grouped("parameter.type", "parameter")
@@ -147,12 +158,16 @@ class _Found:
                 continue
             name = declared.get(node.id)
             result, body = self._results.get(node.id), self._bodies.get(node.id)
-            listed = list(self._listed(self._parameters.get(list_.id, ())))
+            definition = self._definition(node)
+            nodes = [one for one in self._parameters.get(list_.id, ()) if one.parent == list_ and not one.is_extra]
+            listed = list(self._listed(one for one in nodes if one.id not in self._none))
+            if definition:
+                body = self._around.get(definition.id)
             yield Function(
-                self._tree.offsets(node),
+                self._tree.offsets(definition or node),
                 self._tree.offsets(self.last_name(name)) if name else None,
                 tuple(listed),
-                self._listing(list_, [one.span for one in listed]),
+                self._listing(list_, [one.span for one in listed], is_empty=bool(nodes) and not listed),
                 self._tree.offsets(result) if result else None,
                 self._tree.offsets(body) if body else None,
             )
@@ -166,6 +181,7 @@ class _Found:
             arguments = [one for one in node.named_children if not one.is_extra]
             spans = [self._tree.offsets(one) for one in arguments]
             yield Called(
+                self._tree.offset(what.start_byte),
                 self._tree.offsets(self.last_name(what)),
                 self._listing(node, spans),
                 any(one.id in self._spread for one in arguments),
@@ -193,12 +209,25 @@ class _Found:
                 yield Parameter(name, name, type_, None, group)
             yield Parameter((names[-1][0], end), names[-1], type_, None, group)
 
-    def _listing(self, node: Node, spans: Sequence[_Stretch]) -> Listing | None:
-        """The list of a node with brackets; None if it has errors, or is divided by other things than commas."""
+    def _definition(self, node: Node) -> Node | None:
+        """The definition around what declares a function; None if that has no body there."""
+        above = node.parent
+        while above and above.id not in self._definitions:
+            above = above.parent
+        body = self._around.get(above.id) if above else None
+        return above if body and body.start_byte >= node.end_byte else None
+
+    def _listing(self, node: Node, spans: Sequence[_Stretch], *, is_empty: bool = False) -> Listing | None:
+        """The list of a node with brackets; None if it has errors, or is divided by other things than commas.
+
+        `is_empty`: it has no items, whatever is written there.
+        """
         children = node.children
         if node.has_error or len(children) < 2 or children[0].is_named or children[-1].is_named:
             return None
         start, end = self._tree.offset(children[0].end_byte), self._tree.offset(children[-1].start_byte)
+        if is_empty:
+            return Listing(start, end)
         try:
             return listing(
                 self._tree.text.content, start, end, spans, lambda offset: self._code.part(offset) != "comment"

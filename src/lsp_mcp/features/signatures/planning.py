@@ -22,7 +22,9 @@ from lsp_mcp.requests.references import references
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.syntax.signatures import Function, Parameter, Signatures, signatures_of
 from lsp_mcp.text import Text
+from lsp_mcp.words.lexing import macro_at
 
+_AS_VALUE = "uses it as a value, or in a way that is not understood"
 AskUses = Callable[[Path, int, Text], Awaitable[Uses]]
 """Called with the place of a function's name; returns its uses, proven. Raises `RefusedError`."""
 
@@ -146,7 +148,9 @@ class _Planner:
             elif offset in spot.read.calls:
                 calls.append(spot)
             elif offset not in spot.read.mentions:
-                others.append((place, "uses it as a value, or in a way that is not understood"))
+                language = self._backend.plugin.language_of(place.path)
+                is_in_macro = macro_at(place.text, place.span, language) is not None
+                others.append((place, "is in the definition of a macro" if is_in_macro else _AS_VALUE))
         own = [one for one in declared if one.site in uses.own] or declared
         if not own:
             raise RefusedError(f"{uses.name} is not a function or method: only these have parameters")

@@ -46,11 +46,14 @@ class Rewriting:
             raise CannotError("has parameters that are not understood, as with macros or conditions between them")
         if len(function.parameters) != wanted.before:
             raise CannotError(f"has {count(len(function.parameters), 'parameter')}, not {wanted.before}")
-        self._edits[found.start, found.end] = lambda own: found.inner(
-            [
-                Slot(own._parameter(function, wanted, number, with_defaults=with_defaults), one.index)
-                for number, one in enumerate(wanted.parameters)
-            ]
+        self._edits[found.start, found.end] = lambda own: (
+            found.inner(
+                [
+                    Slot(own._parameter(function, wanted, number, with_defaults=with_defaults), one.index)
+                    for number, one in enumerate(wanted.parameters)
+                ]
+            )
+            or self.signatures.empty
         )
         if wanted.result is not None:
             result = wanted.result.strip()
