@@ -113,7 +113,7 @@ def opened(url: str) -> Any:
 def test_every_release_but_this_one_has_a_board_here() -> None:
     _, found = scripts()
     head = found.get_current_head()
-    assert {*ROWS, *QUESTIONS, "0003"} == {one.revision for one in found.walk_revisions()} - {head}
+    assert {*ROWS, *QUESTIONS, "0003", "0004"} == {one.revision for one in found.walk_revisions()} - {head}
 
 
 @pytest.mark.parametrize("revision", ROWS)
@@ -177,6 +177,25 @@ def test_a_board_without_people_keeps_who_did_what(store_url: str) -> None:
         ada = people.as_actor(world.write(people.come, "Ada"))
         world.write(tasks.update, "t-aaaaa", title="by a person", by=ada)
         assert world.said("t-aaaaa")[-1][0] == "Ada"
+
+
+def test_a_board_without_due_dates_and_proofs_gets_empty_ones(store_url: str) -> None:
+    make_old(
+        store_url,
+        "0004",
+        [
+            *FIRST,
+            task("t-aaaaa", "backlog", "pending", 1.0),
+            ("people", {"id": "p-1", "name": "Ada", "first_seen": NOW}),
+        ],
+    )
+    with opened(store_url) as store:
+        world = World(store)
+        found = world.get("t-aaaaa")
+        assert (found["due"], found["required_proof"], found["proof"], found["revision"]) == (None, [], [], 3)
+        assert [one["name"] for one in world.read(people.listed)] == ["Ada"]
+        world.write(tasks.update, "t-aaaaa", due="2026-12-31", required_proof=["commit"])
+        assert world.get("t-aaaaa")["due"] == "2026-12-31"
 
 
 @pytest.mark.parametrize(

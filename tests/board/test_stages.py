@@ -89,7 +89,7 @@ def test_what_cannot_be_a_stage_is_refused(world: World) -> None:
 
 
 def test_the_tasks_of_a_deleted_stage_go_behind_those_of_another(world: World) -> None:
-    before = [world.task(name, stage="Done") for name in "ab"]
+    before = [world.task(name, stage="Done") for name in "ba"][::-1]  # the last one completed comes first
     moved = [world.task(name, stage="Verify") for name in "cd"]
     for _ in range(5):  # to positions below 0
         moved.reverse()
@@ -100,7 +100,7 @@ def test_the_tasks_of_a_deleted_stage_go_behind_those_of_another(world: World) -
     assert "unknown stage 'Nope'" in world.refused(stages.delete, "Verify", "Nope")
     revision = world.get(moved[0])["revision"]
     assert world.write(stages.delete, "Verify", "Done", by=world.agent("codex")) == 2
-    assert world.order("Done") == before + moved
+    assert world.order("Done") == moved + before
     assert world.said(moved[0])[-1] == ("codex", "moved to Done, since Verify was deleted")
     assert world.get(moved[0])["revision"] == revision + 1
     assert world.get(moved[0])["history"][-1]["fields"] == {

@@ -64,7 +64,7 @@ def test_a_list_has_no_bodies(world: World) -> None:
 
 
 def test_a_list_is_in_the_order_of_the_board(world: World) -> None:
-    for title, stage in (("c", "Done"), ("a", "Backlog"), ("b", "Verify"), ("d", "Done")):
+    for title, stage in (("d", "Done"), ("a", "Backlog"), ("b", "Verify"), ("c", "Done")):
         world.task(title, stage=stage)
     assert world.titles() == ["a", "b", "c", "d"]
 
@@ -549,10 +549,10 @@ def test_a_task_that_is_there_already_stays_without_a_word(world: World) -> None
 
 
 def test_a_task_comes_into_another_stage_before_a_task_there(world: World) -> None:
-    a, b, c = world.task("a"), world.task("b", stage="Done"), world.task("c", stage="Done")
-    world.write(tasks.move, a, "Done", before=c)
-    assert world.order("Done") == [b, a, c]
-    assert world.said(a)[-1] == ("you", "completed: moved to Done")
+    a, b, c = world.task("a"), world.task("b", stage="Verify"), world.task("c", stage="Verify")
+    world.write(tasks.move, a, "Verify", before=c)
+    assert world.order("Verify") == [b, a, c]
+    assert world.said(a)[-1] == ("you", "moved to Verify")
     assert f"{b} is not in Backlog" in world.refused(tasks.move, c, "Backlog", before=b)
     assert "unknown task" in world.refused(tasks.move, c, "Backlog", before="t-00000")
 
@@ -584,17 +584,17 @@ def test_who_shows_a_stage_is_told_when_its_positions_are_spread_again(world: Wo
 
 
 MOVES = st.lists(
-    st.tuples(st.integers(0, 5), st.sampled_from(["Backlog", "Done"]), st.none() | st.integers(0, 5)), max_size=12
+    st.tuples(st.integers(0, 5), st.sampled_from(["Backlog", "Verify"]), st.none() | st.integers(0, 5)), max_size=12
 )
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(MOVES)
 def test_moves_do_what_they_do_to_a_list(world: World, steps: list[tuple[int, str, int | None]]) -> None:
-    for id_ in (*world.order("Backlog"), *world.order("Done")):
+    for id_ in (*world.order("Backlog"), *world.order("Verify")):
         world.write(tasks.delete, id_)
     all_ = [world.task(str(number)) for number in range(6)]
-    model: dict[str, list[str]] = {"Backlog": [*world.order("Backlog")], "Done": [*world.order("Done")]}
+    model: dict[str, list[str]] = {"Backlog": [*world.order("Backlog")], "Verify": [*world.order("Verify")]}
     for which, stage, where in steps:
         moved, before = all_[which], None if where is None else all_[where]
         if before is not None and before not in model[stage]:

@@ -225,7 +225,7 @@ def test_what_is_ready_comes_by_priority(world: World) -> None:
     for title, priority in (("usual", None), ("low", "P4"), ("urgent", "p0"), ("high", 1)):
         world.task(title, priority=priority)
     assert [one["title"] for one in world.read(views.ready)[0]] == ["urgent", "high", "usual", "low"]
-    assert world.titles() == ["usual", "low", "urgent", "high"]
+    assert world.titles() == ["urgent", "high", "usual", "low"]
     agent = world.agent()
     assert world.write(claims.claim, agent, None, by=agent)["title"] == "urgent"
 

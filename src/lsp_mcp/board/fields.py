@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from lsp_mcp.errors import CallerError
 
@@ -94,6 +94,17 @@ def priority(value: str | int) -> int:
             f"{str(value)[:20]!r} is not a priority; use P0 (most urgent) to P4 (least urgent). P2 is the default."
         )
     return int(digits)
+
+
+def due(value: str) -> str | None:
+    """A day, as 2026-12-31; None if it is empty."""
+    text = value.strip()
+    try:
+        if text and date.fromisoformat(text).isoformat() != text:
+            raise ValueError
+    except ValueError:
+        raise CallerError(f"{value[:40]!r} is not a day; write it as 2026-12-31, or leave it empty.") from None
+    return text or None
 
 
 def branch(value: str) -> str | None:

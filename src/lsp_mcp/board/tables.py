@@ -43,6 +43,9 @@ tasks = Table(
     Column("boxes", Integer, nullable=False, server_default="0"),  # checkboxes of its description
     Column("ticked", Integer, nullable=False, server_default="0"),  # those of them that are ticked
     Column("branch", String(255)),  # of git, that somebody works on
+    Column("due", String(10)),  # a day: 2026-12-31
+    Column("required_proof", JSON, nullable=False, server_default="[]"),  # see `proofs`
+    Column("proof", JSON, nullable=False, server_default="[]"),
     Column("revision", Integer, nullable=False),
     Column("created_at", String(32), nullable=False),
     Column("updated_at", String(32), nullable=False),
@@ -51,6 +54,7 @@ tasks = Table(
     Column("claimed_by", String(40)),  # the id of an agent or a person
     Column("claimed_at", String(32)),
     Index("ix_tasks_stage_position", "stage", "position"),
+    Index("ix_tasks_stage_priority", "stage", "priority", "position"),
     Index("ix_tasks_status", "status"),
 )
 
@@ -208,6 +212,17 @@ questions = Table(
     # Their order, whatever the clock says.
     Column("number", Integer),
     Column("answer_number", Integer),
+)
+
+# What a page shows, under a name that everybody sees.
+saved_views = Table(
+    "saved_views",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("name", String(80), nullable=False, unique=True),
+    Column("query", Text, nullable=False),  # what follows the # in the page's address
+    Column("who", String(80), nullable=False),
+    Column("at", String(32), nullable=False),
 )
 
 # What calls with an idempotency key have answered. The oldest are forgotten.

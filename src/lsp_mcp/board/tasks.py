@@ -16,6 +16,7 @@ from lsp_mcp.board import (
     markdown,
     people,
     positions,
+    proofs,
     proving,
     stages,
     tables,
@@ -45,20 +46,27 @@ def create(
     tags: Iterable[str] = (),
     stage: str | None = None,
     priority: str | int | None = None,
+    due: str | None = None,
+    required_proof: Iterable[str] | None = None,
     depends_on: Iterable[str] = (),
     anchored: Sequence[Mapping[str, Any]] = (),
 ) -> Task:
     """A new task, at the end of its stage, in the form of `views.one`.
 
     Raises:
-        CallerError: there is no such stage or task to depend on, or a text cannot be used.
+        CallerError: there is no such stage or task to depend on, a value cannot be used, or it would be completed
+            without the proof that it requires.
     """
     places = stages.rows(at, held=True)
     place = workflow.destination(places, None, stage=None if stage is None else stages.named(places, stage))
-    values = {**_checked(title=title, tags=tags, priority=priority), **_text(fields.body(description))}
+    given = _checked(title=title, tags=tags, priority=priority, due=due, required_proof=required_proof)
+    values = {**given, **_text(fields.body(description))}
+    if place["completes"] and values.get("required_proof"):
+        raise CallerError(f"a task in {place['name']} is completed; create one that requires a proof in another stage.")
     id_, position = _new_place(at, place["id"])
     row = {
         **{"branch": None, "completed_at": None, "archived_at": None, "priority": fields.USUAL_PRIORITY},
+        **{"due": None, "required_proof": [], "proof": []},
         **values,
         **workflow.entering(place, None, at.now),
         **{"id": id_, "position": position, "revision": 1, "created_at": at.now, "updated_at": at.now},
@@ -85,6 +93,10 @@ def update(
     status: Status | None = None,
     priority: str | int | None = None,
     branch: str | None = None,
+    due: str | None = None,
+    required_proof: Iterable[str] | None = None,
+    proof: Iterable[str] | None = None,
+    proven: Iterable[str] = (),
     archived: bool | None = None,
     tick: Sequence[str] = (),
     untick: Sequence[str] = (),
@@ -95,7 +107,8 @@ def update(
     force: bool = False,
     reason: str | None = None,
 ) -> Task:
-    """A task with what was given changed, the rest as it was; `message` is what the history says of it.
+    """A task with what was given changed, the rest as it was; `message` is what the history says of it,
+    `proven` are proofs in addition to those there are.
 
     Raises:
         ConflictError: another agent works on it, and not `force`; or it is completed before it is done, without `force`
@@ -106,7 +119,7 @@ def update(
     row = views.row(at, typed)
     history.expect(at, "task", row["id"], row["revision"], expected_revision)
     overrode = claims.protect(at, row, force=force)
-    values = _checked(title=title, tags=tags, priority=priority, branch=branch)
+    values = _checked(title=title, tags=tags, priority=priority, branch=branch, due=due, required_proof=required_proof)
     text = row["description"] if description is None else fields.body(description)
     if tick or untick:
         text = markdown.ticked(markdown.ticked(text, tick), untick, done=False)
@@ -116,6 +129,7 @@ def update(
     if stage is not None or status is not None:
         entering, moved, place = _entering(at, row, stage, status)
         values |= entering
+    values |= _proof(row["proof"], proof, proven)
     if archived is not None:
         if archived and values.get("status", row["status"]) == "pending":
             raise CallerError(f"{row['id']} is pending; only completed tasks go to the archive.")
@@ -217,7 +231,8 @@ def move(
         values, moved, _ = _entering(at, row, stage, None)
         if values["status"] == "completed" != row["status"]:
             moved += proving.check(at, row, is_waiting=row["is_waiting"], force=force, reason=None)
-        said = {name: [row[name], values[name]] for name in ("stage", "status") if row[name] != values[name]}
+        said = {name: [row[name], new] for name, new in values.items() if name not in _UNSAID and row[name] != new}
+        said.pop("claimed_by", None)
         history.advance(at, row, {**values, "position": position}, moved, said)
     else:
         at.put(sa.update(tasks).where(tasks.c.id == row["id"]).values(position=position))
@@ -259,6 +274,8 @@ def _entering(
     if place["id"] == row["stage"]:
         return {}, "", None
     values = workflow.entering(place, row["status"], at.now)
+    if values["status"] == "pending" != row["status"] and row["proof"]:
+        values["proof"] = []  # of work that was not done after all; the history has it
     verb = "moved"
     if values["status"] != row["status"]:
         verb = "completed: moved" if values["status"] == "completed" else "reopened: moved"
@@ -272,8 +289,16 @@ def _checked(**values: Any) -> dict[str, Any]:
         "tags": fields.tags,
         "priority": fields.priority,
         "branch": fields.branch,
+        "due": fields.due,
+        "required_proof": proofs.required,
     }
     return {name: checks[name](value) for name, value in values.items() if value is not None}
+
+
+def _proof(before: list[str], proof: Iterable[str] | None, proven: Iterable[str]) -> dict[str, Any]:
+    """The column of a task's proofs, if they change."""
+    shown = [*(before if proof is None else proof), *proven]
+    return {"proof": proofs.checked(shown)} if shown != before else {}
 
 
 def _text(description: str) -> dict[str, Any]:
@@ -299,7 +324,7 @@ def _changed(name: str, before: list[str], after: list[str]) -> dict[str, list[l
 
 
 def _message(said: Mapping[str, Any], moved: str) -> str:
-    names = {"depends_on": "dependencies"}
+    names = {"depends_on": "dependencies", "due": "due date", "required_proof": "required proof"}
     if set(said) == {"archived"}:
         return "put into the archive" if said["archived"][1] else "taken out of the archive"
     fields = [names.get(name, name) for name in said if not (moved and name in ("stage", "status"))]

@@ -15,7 +15,7 @@ from lsp_mcp.board.positions import last
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.errors import CallerError
 
-_TASK = ("title", "description", "tags", "stage", "priority", "branch")
+_TASK = ("title", "description", "tags", "stage", "priority", "branch", "due", "required_proof", "proof")
 _STAGE = ("name", "color", "is_default", "completes", "activities")
 _TEXTS = {"standard": ("content", "description"), "snippet": ("title", "content", "tags")}
 
@@ -128,9 +128,9 @@ def _change(at: Transaction, kind: Kind, ref: str, wanted: dict[str, Any], messa
 
 
 def _task_values(at: Transaction, ref: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    values = {name: wanted[name] for name in ("title", "description", "tags", "priority") if name in wanted}
-    if "branch" in wanted:
-        values["branch"] = wanted["branch"] or ""
+    plain = ("title", "description", "tags", "priority", "required_proof", "proof")
+    values = {name: wanted[name] for name in plain if name in wanted}
+    values |= {name: wanted[name] or "" for name in ("branch", "due") if name in wanted}
     names = {stage["id"]: stage["name"] for stage in stages.rows(at)}
     if wanted.get("stage") in names:  # else it stays where it is: that stage is gone
         values["stage"] = names[wanted["stage"]]

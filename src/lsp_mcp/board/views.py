@@ -22,8 +22,8 @@ Task = dict[str, Any]
 MOST_LISTED = 1_000
 _NEAREST = 3
 _MOST_SKIPPED = 32  # ready tasks among which one is chosen, where many agents claim at once
-_PLAIN = ("id", "title", "status", "tags", "priority", "boxes", "ticked", "branch", "position", "revision",
-          "updated_at", "completed_at", "archived_at")  # fmt: skip
+_PLAIN = ("id", "title", "status", "tags", "priority", "due", "boxes", "ticked", "required_proof", "proof", "branch",
+          "position", "revision", "updated_at", "completed_at", "archived_at")  # fmt: skip
 _HOLDER = sa.func.coalesce(people.c.name, agents.c.name)
 _IS_HELD = sa.or_(people.c.id.is_not(None), agents.c.connected)  # NULL: nobody has claimed it
 _LISTED = (
@@ -51,7 +51,15 @@ _FROM = (
     .outerjoin(agents, agents.c.id == tasks.c.claimed_by)
     .outerjoin(people, people.c.id == tasks.c.claimed_by)
 )
-_ORDER = (stage_table.c.position, tasks.c.position, tasks.c.id)
+# Of a stage the most urgent first, then as somebody arranged them; of completed tasks the last one first.
+_IN_STAGE: tuple[Any, ...] = (
+    sa.case((tasks.c.completed_at.is_(None), tasks.c.priority), else_=0),
+    tasks.c.completed_at.desc(),
+    tasks.c.position,
+    tasks.c.id,
+)
+_ORDER = (stage_table.c.position, *_IN_STAGE)
+_READY = (tasks.c.priority, sa.func.coalesce(tasks.c.due, "9999"), stage_table.c.position, tasks.c.position, tasks.c.id)
 
 
 def listed(
@@ -101,7 +109,7 @@ def listed(
         wanted.append(tasks.c.id.in_(ids))
     if ready:
         wanted.append(dependencies.is_ready())
-        return _rows(at, sa.and_(*wanted), limit, tasks.c.priority, *_ORDER)
+        return _rows(at, sa.and_(*wanted), limit, *_READY)
     return _rows(at, sa.and_(*wanted), limit, *_ORDER)
 
 
@@ -110,7 +118,7 @@ def first_of_each(at: Transaction, places: Sequence[str], limit: int) -> list[Ta
     found: list[Task] = []
     for place in places:
         wanted = sa.and_(tasks.c.archived_at.is_(None), tasks.c.stage == place)
-        found += _select(at, wanted, limit, tasks.c.position, tasks.c.id)
+        found += _select(at, wanted, limit, *_IN_STAGE)
     return _with_waiting(at, found)
 
 
@@ -122,9 +130,9 @@ def count_archived(at: Transaction) -> int:
 def ready(at: Transaction, limit: int = 100) -> tuple[list[Task], int]:
     """The pending tasks that are unclaimed and not blocked, the most urgent first; and their number.
 
-    Those of one priority are in the order of the board.
+    Those of one priority: by the day they are due, then in the order of the board.
     """
-    return _rows(at, dependencies.is_ready(), limit, tasks.c.priority, *_ORDER)
+    return _rows(at, dependencies.is_ready(), limit, *_READY)
 
 
 def next_ready(at: Transaction) -> str | None:
@@ -133,7 +141,7 @@ def next_ready(at: Transaction) -> str | None:
     """
     skipped = secrets.randbelow(min(2**at.attempt, _MOST_SKIPPED))
     found = sa.select(tasks.c.id).select_from(_FROM).where(dependencies.is_ready())
-    found = found.order_by(tasks.c.priority, *_ORDER).limit(1)
+    found = found.order_by(*_READY).limit(1)
     id_: str | None = at.connection.execute(found.offset(skipped)).scalar()
     return id_ if id_ is not None or not skipped else at.connection.execute(found).scalar()
 

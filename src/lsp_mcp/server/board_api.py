@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from lsp_mcp.board import agents, dependencies, library, people, stages, talk, tasks, views
+from lsp_mcp.board import agents, dependencies, library, people, saved_views, stages, talk, tasks, views
 from lsp_mcp.board.board import Event, acting
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import PERSON, Actor, Transaction
@@ -25,6 +25,7 @@ from lsp_mcp.server.board_links_api import LinksApi
 from lsp_mcp.server.board_requests import Body, Handler, json_of
 from lsp_mcp.server.board_texts_api import TextsApi
 from lsp_mcp.toolsets.board.anchored import looked_up
+from lsp_mcp.toolsets.board.task_commits import check_commits
 
 log = logging.getLogger(__name__)
 
@@ -35,10 +36,22 @@ _MOST_CARDS = 1_000  # that can be requested by id at once
 # By name: the usual value of tasks (web/board/state.js has the same); never None.
 _CARD: dict[str, Any] = {
     **dict.fromkeys(
-        ("id", "title", "stage", "position", "revision", "updated_at", "claimed_by", "claim_lapsed", "branch")
+        (
+            "id",
+            "title",
+            "stage",
+            "position",
+            "revision",
+            "updated_at",
+            "claimed_by",
+            "claim_lapsed",
+            "branch",
+            "due",
+            "completed_at",
+        )
     ),
     **dict.fromkeys(("boxes", "ticked", "waits", "blocks", "comment_count"), 0),
-    **{"status": "pending", "priority": 2, "tags": [], "blocked_by": []},
+    **{"status": "pending", "priority": 2, "tags": [], "required_proof": [], "proof": [], "blocked_by": []},
 }
 _PING = 10  # seconds between two heartbeats of a stream; a page takes 25 of silence for its end
 
@@ -51,6 +64,8 @@ class NewTask(Body):
     tags: list[str] = Field(default_factory=list)
     stage: str | None = None
     priority: int | str | None = None
+    due: str | None = None
+    required_proof: list[str] = Field(default_factory=list)
     depends_on: list[str] = Field(default_factory=list)
 
 
@@ -64,6 +79,10 @@ class TaskChange(Body):
     status: Literal["pending", "completed"] | None = None
     priority: int | str | None = None
     branch: str | None = None
+    due: str | None = None
+    required_proof: list[str] | None = None
+    proof: list[str] | None = None  # in place of what there is
+    proven: list[str] = Field(default_factory=list)  # beside it
     archived: bool | None = None
     tick: list[str] = Field(default_factory=list)  # checkboxes, by number from 1 or text
     untick: list[str] = Field(default_factory=list)
@@ -79,12 +98,20 @@ class Move(Body):
     before: str | None = None
     after: str | None = None
     force: bool = False  # complete it although it lacks something
+    proven: list[str] = Field(default_factory=list)
 
 
 class Comment(Body):
     """POST /api/tasks/ID/comments."""
 
     text: str
+
+
+class SavedView(Body):
+    """POST /api/views; replaces the one of that name."""
+
+    name: str
+    query: str
 
 
 class NewStage(Body):
@@ -130,6 +157,8 @@ class BoardApi:
             ("DELETE", "/api/tasks/{id}", self._delete),
             ("POST", "/api/tasks/{id}/move", self._move),
             ("POST", "/api/tasks/{id}/comments", self._comment),
+            ("POST", "/api/views", self._save_view),
+            ("DELETE", "/api/views/{id:int}", self._delete_view),
             ("POST", "/api/stages", self._create_stage),
             ("PATCH", "/api/stages/{id}", self._change_stage),
             ("DELETE", "/api/stages/{id}", self._delete_stage),
@@ -209,6 +238,7 @@ class BoardApi:
 
     async def _change(self, request: Request) -> Any:
         id_, change = request.path_params["id"], TaskChange.model_validate(await json_of(request))
+        await check_commits(self._host.workspace.root, [*(change.proof or ()), *change.proven])
 
         def work(at: Transaction) -> Any:
             return views.get(at, tasks.update(at, id_, **dict(change))["id"])
@@ -229,11 +259,21 @@ class BoardApi:
 
     async def _move(self, request: Request) -> Any:
         id_, move = request.path_params["id"], Move.model_validate(await json_of(request))
+        await check_commits(self._host.workspace.root, move.proven)
 
         def work(at: Transaction) -> Any:
+            if move.proven:
+                tasks.update(at, id_, proven=move.proven)
             return tasks.move(at, id_, move.stage, before=move.before, after=move.after, force=move.force)
 
         return await self._board.write(work)
+
+    async def _save_view(self, request: Request) -> Any:
+        view = SavedView.model_validate(await json_of(request))
+        return await self._board.write(lambda at: saved_views.save(at, view.name, view.query))
+
+    async def _delete_view(self, request: Request) -> Any:
+        return {"deleted": await self._board.write(lambda at: saved_views.delete(at, request.path_params["id"]))}
 
     async def _create_stage(self, request: Request) -> Any:
         new = NewStage.model_validate(await json_of(request))
@@ -296,6 +336,7 @@ def _around(at: Transaction, me: Actor) -> dict[str, Any]:
         "questions": talk.waiting(at),
         "answered": talk.recently_answered(at, _TIMELINE),
         "notifications": talk.timeline(at, _TIMELINE),
+        "views": saved_views.listed(at),
         "standards": standards,
         "snippets": snippets,
     }

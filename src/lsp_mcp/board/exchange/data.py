@@ -49,6 +49,9 @@ class Task:
     branch: str = ""
     completed_at: str = ""
     archived_at: str = ""
+    due: str = ""
+    required_proof: tuple[str, ...] = ()
+    proof: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,9 +119,10 @@ def stage_id(stages: list[Stage], spelled: str) -> str | None:
 
 def differences(before: Task, after: Task) -> dict[str, list[Any]]:
     """The differences visible to people, by field: [before, after]."""
-    plain = ("title", "description", "stage", "status", "priority", "branch")
+    plain = ("title", "description", "stage", "status", "priority", "branch", "due")
     pairs: dict[str, list[Any]] = {name: [getattr(before, name), getattr(after, name)] for name in plain}
-    pairs["tags"] = [list(before.tags), list(after.tags)]
+    for name in ("tags", "required_proof", "proof"):
+        pairs[name] = [list(getattr(before, name)), list(getattr(after, name))]
     pairs["depends_on"] = [sorted(before.depends_on), sorted(after.depends_on)]
     pairs["anchors"] = [[one["anchor"] for one in task.anchors] for task in (before, after)]
     if after.position is not None:

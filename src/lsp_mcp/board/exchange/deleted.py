@@ -25,6 +25,8 @@ Rows = dict[str, list[dict[str, Any]]]  # by table
 _COLUMNS: dict[str, Any] = {
     **dict.fromkeys(("id", "task", "depends_on"), Id),
     "tags": list[Annotated[str, Meta(max_length=60, pattern=NO_SURROGATES)]],
+    **dict.fromkeys(("required_proof", "proof"), list[Annotated[str, Meta(max_length=300, pattern=NO_SURROGATES)]]),
+    "due": Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\d\Z")],
     "activities": list[dict[Literal["name", "prompt"], Text]],
     "color": Annotated[str, Meta(pattern=r"^#(?:[0-9a-f]{3}|[0-9a-f]{6})\Z")],
     "status": Literal["pending", "completed"],

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from lsp_mcp.board import fields
+from lsp_mcp.board import fields, proofs
 from lsp_mcp.board.exchange import values
 from lsp_mcp.board.exchange.data import Snippet, Stage, Standard, Task
 from lsp_mcp.board.exchange.front_matter import decoded, encoded, parsed, rendered
@@ -62,7 +62,8 @@ def task_text(task: Task) -> str:
 
 
 def _rare(task: Task) -> dict[str, Any]:
-    return {name: getattr(task, name) for name in ("priority", "branch", "completed_at", "archived_at")}
+    names = ("priority", "branch", "completed_at", "archived_at", "due", "required_proof", "proof")
+    return {name: getattr(task, name) for name in names}
 
 
 def standard_name(standard: Standard) -> str:
@@ -196,6 +197,9 @@ def _task(head: dict[str, Any], body: str) -> Task:
         history=tuple(map(values.entry, read.history)),
         priority=fields.priority(read.priority),
         branch=fields.branch(read.branch) or "",
+        due=fields.due(read.due) or "",
+        required_proof=tuple(proofs.required(read.required_proof)),
+        proof=tuple(proofs.checked(read.proof)),
         created_at=values.optional_time(read.created_at),
         updated_at=values.optional_time(read.updated_at),
         completed_at=values.optional_time(read.completed_at),

@@ -20,7 +20,8 @@ from lsp_mcp.board.store import Transaction
 _HISTORY = ("revision", "at", "who", "message", "fields")
 _ANCHOR = ("anchor", "symbol", "code", "state")
 _PLAIN = ("id", "title", "description", "stage", "status", "revision", "created_at", "updated_at", "priority")
-_MAYBE = ("branch", "completed_at", "archived_at")
+_MAYBE = ("branch", "completed_at", "archived_at", "due")
+_LISTS = ("tags", "required_proof", "proof")
 
 
 def load(at: Transaction) -> Contents:
@@ -43,8 +44,10 @@ def everything(at: Transaction) -> Contents:
         found.tasks.append(
             Task(
                 **{key: row[key] for key in _PLAIN} | {key: row[key] or "" for key in _MAYBE},
-                position=float(row["position"]),
                 tags=tuple(row["tags"]),
+                required_proof=tuple(row["required_proof"]),
+                proof=tuple(row["proof"]),
+                position=float(row["position"]),
                 depends_on=tuple(one["depends_on"] for one in depends_on[row["id"]]),
                 anchors=tuple({key: one[key] for key in _ANCHOR} for one in anchors[row["id"]]),
                 history=tuple({key: one[key] for key in _HISTORY} for one in history[row["id"]]),
@@ -126,10 +129,11 @@ def _plain(task: Task) -> dict[str, Any]:
     done = task.status == "completed"
     return {
         **{name: getattr(task, name) for name in names},
-        "tags": list(task.tags),
+        **{name: list(getattr(task, name)) for name in _LISTS},
         "boxes": len(boxes),
         "ticked": sum(box.ticked for box in boxes),
         "branch": task.branch or None,
+        "due": task.due or None,
         "completed_at": (task.completed_at or task.updated_at) if done else None,
         "archived_at": (task.archived_at or None) if done else None,
     }

@@ -31,6 +31,23 @@ class Agent(Struct, forbid_unknown_fields=True):
     last_seen: Time
 
 
+class Person(Struct, forbid_unknown_fields=True):
+    """A person with a name."""
+
+    id: Id
+    name: Name
+    first_seen: Time
+
+
+class View(Struct, forbid_unknown_fields=True):
+    """A saved view of the page."""
+
+    name: Name
+    query: Annotated[str, Meta(max_length=2_000, pattern=NO_SURROGATES)]
+    who: Name
+    at: Time
+
+
 class Claim(Struct, forbid_unknown_fields=True):
     """The claim of a task."""
 
@@ -106,6 +123,8 @@ class Talk(Struct, forbid_unknown_fields=True):
     questions: list[Question] = []
     notifications: list[Notification] = []
     history: list[Done] = []
+    people: list[Person] = []
+    views: list[View] = []
 
 
 def text_of(said: Struct) -> str:
@@ -132,23 +151,29 @@ def load(at: Transaction) -> Talk:
         questions=all_of(at, tables.questions, Question, tables.questions.c.number),
         notifications=all_of(at, tables.notifications, Notification, tables.notifications.c.id),
         history=all_of(at, said, Done, said.c.id, said.c.kind != "task"),
+        people=all_of(at, tables.people, Person, tables.people.c.id),
+        views=all_of(at, tables.saved_views, View, tables.saved_views.c.id),
     )
 
 
 def store(at: Transaction, talk: Talk) -> int:
     """Add new items to the board, for tasks that exist; returns their number."""
     tasks = set(at.connection.execute(sa.select(tables.tasks.c.id)).scalars())
-    taken = at.connection.execute(sa.select(tables.agents.c.id, tables.agents.c.name)).all()
+    named = (sa.select(table.c.id, table.c.name) for table in (tables.agents, tables.people))
+    taken = at.connection.execute(sa.union_all(*named)).all()
     known = {one for row in taken for one in (row.id, row.name.casefold())}
     agents = [one for one in talk.agents if not {one.id, one.name.casefold()} & known]
     nobody = {"connected": False, "process": ""}
     count = _insert(at, tables.agents, [{**msgspec.to_builtins(one), **nobody} for one in agents])
+    people = [one for one in talk.people if not {one.id, one.name.casefold()} & known]
+    count += _insert(at, tables.people, [msgspec.to_builtins(one) for one in people])
+    count += insert_new(at, tables.saved_views, talk.views, "name")
     comments = [one for one in talk.comments if one.task in tasks]
     count += insert_new(at, tables.comments, comments, "task", "at", "who", "text")
     count += insert_new(at, tables.notifications, talk.notifications, "at", "who", "message")
     count += insert_new(at, tables.history, talk.history, "kind", "ref", "revision", "at")
     count += insert_new(at, tables.questions, talk.questions, "id")
-    there = {row.id for row in taken} | {one.id for one in agents}
+    there = {row.id for row in taken} | {one.id for one in agents} | {one.id for one in people}
     for claim in talk.claims:
         if claim.claimed_by in there:
             free = (tables.tasks.c.id == claim.task) & (tables.tasks.c.status == "pending")

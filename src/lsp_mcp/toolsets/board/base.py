@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from msgspec.structs import replace
 from pydantic import BaseModel, Field, create_model
 
+from lsp_mcp.board.fields import now
 from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.once import Key, once
 from lsp_mcp.board.store import Actor, Work
@@ -25,6 +26,7 @@ MOST_LISTED = 1_000
 _USUAL = 2  # the usual priority
 TaskId = Annotated[str, Field(description="Task ID, such as t-7k3f9")]
 Priority = Annotated[Literal["P0", "P1", "P2", "P3", "P4"], Field(description="P0: most urgent, P2: normal")]
+Due = Annotated[str | None, Field(description="Day, as 2026-12-31; empty: none")]
 Tags = Annotated[list[str], Field(max_length=20)]
 Limit = Annotated[int, Field(ge=1, le=MOST_LISTED, description="Maximum results")]
 Revision = Annotated[
@@ -123,7 +125,18 @@ def brief(task: dict[str, Any]) -> dict[str, Any]:
         shown["status"] = task["status"]
     if task["priority"] != _USUAL:
         shown["priority"] = f"P{task['priority']}"
-    for name in ("tags", "claimed_by", "claim_lapsed", "branch", "blocked_by", "blocks", "questions_waiting"):
+    if task["due"]:
+        shown["due"] = task["due"] if task["due"] >= now()[:10] or "status" in shown else f"{task['due']}, overdue"
+    for name in (
+        "tags",
+        "required_proof",
+        "claimed_by",
+        "claim_lapsed",
+        "branch",
+        "blocked_by",
+        "blocks",
+        "questions_waiting",
+    ):
         if task.get(name):
             shown[name] = task[name]
     if task["boxes"]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from lsp_mcp.board import proofs
 from lsp_mcp.errors import CallerError
 from lsp_mcp.wire.git import PLAIN_DIFF, git_output
 
@@ -52,6 +54,14 @@ async def diff_of(root: Path, hash_: str) -> str:
     return (
         printed if len(printed) <= MOST_DIFF else f"{printed[:MOST_DIFF]}\n… the rest is left out: see git show {hash_}"
     )
+
+
+async def check_commits(root: Path, proof: Sequence[str]) -> None:
+    """Raises CallerError if one of the proofs is a commit that the repository does not have; without one, all count."""
+    for commit in proofs.commits(proof):
+        known = await git_output(root, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
+        if known is None and await git_output(root, "rev-parse", "--git-dir") is not None:
+            raise CallerError(f"{commit} is not a commit of {root}; commit or fetch it first.")
 
 
 def _parsed(printed: str, word: re.Pattern[str] | None = None) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from lsp_mcp.errors import CallerError
 from lsp_mcp.toolsets.board.anchored import anchored, looked_up, tasks_at
 from lsp_mcp.toolsets.board.base import (
     BoardToolset,
+    Due,
     Limit,
     Priority,
     Revision,
@@ -29,6 +30,7 @@ from lsp_mcp.toolsets.board.base import (
     short,
 )
 from lsp_mcp.toolsets.board.places import Places
+from lsp_mcp.toolsets.board.task_commits import check_commits
 from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import UNLISTED, Call, tool
@@ -47,7 +49,14 @@ DependsOn = Annotated[list[str], Field(max_length=100, description="IDs of tasks
 
 
 Reason = Annotated[
-    str | None, Field(description="With force: why a task with open checkboxes or dependencies is done"), UNLISTED
+    str | None,
+    Field(description="With force: why a task with open checkboxes or dependencies, or without proof, is done"),
+    UNLISTED,
+]
+Proofs = Annotated[list[str], Field(max_length=10)]
+Proof = Annotated[Proofs | None, Field(description="COMMAND => EXIT STATUS, commits, links")]
+RequiredProof = Annotated[
+    Proofs | None, Field(description="To be given when it is completed: commit, link, command, or one COMMAND")
 ]
 Force = Annotated[bool, Field(description="Even if another agent works on it; that agent is notified"), UNLISTED]
 
@@ -153,6 +162,8 @@ class TaskTools(BoardToolset):
         depends_on: DependsOn | None = None,
         anchors: Anchors | None = None,
         priority: Priority | None = None,
+        due: Due = None,
+        required_proof: RequiredProof = None,
     ) -> str:
         """Create a task."""
         places = await anchored(self._host, anchors or [])
@@ -166,6 +177,8 @@ class TaskTools(BoardToolset):
                     tags=tags or (),
                     stage=stage,
                     priority=priority,
+                    due=due,
+                    required_proof=required_proof,
                     depends_on=depends_on or (),
                     anchored=places,
                 ),
@@ -186,7 +199,10 @@ class TaskTools(BoardToolset):
         anchors: Anchors | None = None,
         priority: Priority | None = None,
         tick: Tick | None = None,
+        due: Due = None,
         expected_revision: Revision = None,
+        required_proof: Annotated[RequiredProof, UNLISTED] = None,
+        proof: Annotated[Proof, UNLISTED] = None,
         untick: Annotated[Tick | None, Field(description="Checkboxes to clear"), UNLISTED] = None,
         archived: Annotated[bool | None, Field(description="Whether it is in the archive"), UNLISTED] = None,
         branch: Annotated[str | None, Field(description=BRANCH), UNLISTED] = None,
@@ -195,6 +211,7 @@ class TaskTools(BoardToolset):
     ) -> str:
         """Change a task; only the given fields change."""
         places = None if anchors is None else await anchored(self._host, anchors)
+        await check_commits(self._host.workspace.root, proof or ())
         return changed(
             await self._write(
                 call,
@@ -208,6 +225,9 @@ class TaskTools(BoardToolset):
                     status=status,
                     priority=priority,
                     branch=branch,
+                    due=due,
+                    required_proof=required_proof,
+                    proof=proof,
                     archived=archived,
                     tick=tick or (),
                     untick=untick or (),
@@ -225,12 +245,17 @@ class TaskTools(BoardToolset):
         self,
         call: Call,
         id: TaskId,  # noqa: A002
+        proof: Proof = None,
         force: Force = False,
         reason: Reason = None,
     ) -> str:
         """Mark a task as completed: it moves to Done, and tasks that waited for it become ready."""
+        await check_commits(self._host.workspace.root, proof or ())
         return changed(
-            await self._write(call, lambda at: tasks.update(at, id, status="completed", force=force, reason=reason))
+            await self._write(
+                call,
+                lambda at: tasks.update(at, id, status="completed", proven=proof or (), force=force, reason=reason),
+            )
         )
 
     @tool(title="Move a task", read_only=False, listed=False)
