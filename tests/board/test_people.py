@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 
 from board.boards import World
-from board.running import TOKEN, Running, running
+from board.running import ENV, TOKEN, Running, running
 from lsp_mcp.board import agents, claims, people, tasks, views
 from lsp_mcp.board.store import Actor, Store
 from mcp_process import BOUND
@@ -108,6 +108,22 @@ def enter(board: Running, name: str | None = None) -> httpx2.Client:
 
 def me(client: httpx2.Client) -> Any:
     return client.get("/api/workspace").json()["me"]["name"]
+
+
+def test_what_a_page_without_a_link_recommends_works_on_whatever_port_the_board_has(tmp_path: Path) -> None:
+    with running(tmp_path, "--port", "0") as board:
+        address = f"http://localhost:{board.port}"
+        refused = httpx2.get(address)
+        assert refused.status_code == 401
+        (words,) = re.findall(r"^ +lsp-mcp (board .*)$", refused.text, re.M)
+        command = [sys.executable, "-m", "lsp_mcp", *words.split()]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=ENV, capture_output=True, text=True, timeout=BOUND, check=False
+        )
+        assert done.stdout.startswith(f"{address}/open?key="), done.stderr
+        with httpx2.Client() as browser:
+            assert browser.get(done.stdout.strip()).status_code == 200
+            assert browser.get(address).status_code == 200
 
 
 def test_a_link_is_for_a_person_who_cannot_become_another_and_can_be_revoked(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_a_page_that_is_signed_out_says_how_to_come_in_and_then_goes_on(page: Pa
     board.token = "another-token-of-the-tests"
     board.start()
     expect(page.locator(".connection")).to_contain_text("Signed out")
-    expect(page.get_by_role("alert")).to_contain_text("lsp-mcp board --link")
+    expect(page.get_by_role("alert")).to_contain_text(f"lsp-mcp board --link --port {board.port} in {board.root}")
     other = page.context.new_page()
     other.goto(board.link())
     other.wait_for_selector(".column")

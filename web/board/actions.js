@@ -2,7 +2,7 @@
 
 import { announce, toast } from "./announce.js";
 import { api, ApiError } from "./api.js";
-import { confirmed } from "./modal.js";
+import { completing } from "./completing.js";
 
 export class Actions {
   #state;
@@ -53,14 +53,21 @@ export class Actions {
 
   async #move(id, { stage, before }) {
     const task = this.#state.tasks.get(id);
-    const others = this.#state.column(stage).filter((other) => other.id !== id);
-    const at = before ? others.findIndex((other) => other.id === before) : others.length;
+    const isDone = Boolean(this.#state.stages.find(({ name }) => name === stage)?.completes);
+    if (isDone && task.stage === stage) return toast(`${stage} has the last completed task first.`);
+    // Only tasks of one priority are arranged by hand: the more urgent ones stand before them.
+    const all = this.#state.column(stage).filter((other) => other.id !== id);
+    const below = all.slice(before ? all.findIndex((other) => other.id === before) : all.length);
+    const others = isDone ? [] : all.filter((other) => other.priority === task.priority);
+    const next = below.find((other) => others.includes(other));
     const last = others.at(-1);
-    const sent = before ? { stage, before } : task.stage === stage && last ? { stage, after: last.id } : { stage };
-    const status = this.#state.stages.find(({ name }) => name === stage)?.completes ? "completed" : "pending";
-    this.#state.put([{ ...task, stage, status, position: positionAt(others, at) }]);
+    const sent = isDone ? { stage } : next ? { stage, before: next.id } : task.stage === stage && last ? { stage, after: last.id } : { stage };
+    const position = positionAt(others, next ? others.indexOf(next) : others.length);
+    const status = isDone ? { status: "completed", completed_at: new Date().toISOString() } : { status: "pending", completed_at: null };
+    this.#state.put([{ ...task, stage, ...status, position }]);
     if (sent.after) this.#activity.expectOwn(sent.after);
     await this.#change(id, () => completing((more) => api.moveTask(id, { ...sent, ...more })));
+    return undefined;
   }
 
   #placeOf(id) {
@@ -235,20 +242,6 @@ export class Actions {
     if (this.#lines.get(id) === quiet) this.#lines.delete(id);
     if (this.#sync.free(id) && task) this.#state.put([task]); // after a refusal, `free` has it read again
     return task;
-  }
-}
-
-/** Send a change; if that completes a task that lacks something, the person decides. Throws ApiError, as `ask`. */
-async function completing(send) {
-  try {
-    return await send({});
-  } catch (error) {
-    if (!error.lacks) throw error;
-    const text = error.message.replace(" Nothing was changed.", "");
-    if (!(await confirmed({ heading: "Complete it anyway?", text, yes: "Complete", dangerous: false }))) {
-      throw new ApiError(409, "It was not completed.");
-    }
-    return send({ force: true });
   }
 }
 

@@ -64,7 +64,7 @@ export class BoardView {
   focus(id) {
     const { stage } = this.#state.tasks.get(id) ?? {};
     const column = this.columns().find((one) => one.stage.name === stage);
-    const index = column?.tasks.findIndex((task) => task.id === id) ?? -1;
+    const index = column?.indexOfTask(id) ?? -1;
     if (index < 0) return false;
     column.focusAt(index);
     column.node.scrollIntoView({ block: "nearest", inline: "nearest" });

@@ -3,6 +3,7 @@
 import { element, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { avatar } from "./person.js";
+import { dayText, isOverdue } from "./time.js";
 import { hueOf } from "./tag_colors.js";
 
 /** An empty card; `updateCard` fills it. `on` has the actions open(id), filterTag(tag), select(id). */
@@ -62,11 +63,21 @@ function factsOf(task, asks, isPerson) {
     blockers.length ? element("span", { class: "fact fact--blocked", title: waitOf(task, blockers) }, icon("blocked"),
       `Blocked by ${blockers.length.toLocaleString("en")}`, task.waits > blockers.length ? ` · ${task.waits.toLocaleString("en")} in all` : null) : null,
     task.claimed_by ? holder(task.claimed_by, isPerson) : task.claim_lapsed ? lapsed(task.claim_lapsed) : null,
+    dueFact(task),
+    !done && task.required_proof.length ? element("span", { class: "fact", title: `Requires as proof: ${task.required_proof.join(", ")}` }, icon("proof"),
+      element("span", { class: "unseen" }, "requires "), "proof") : null,
     task.boxes ? element("span", { class: "fact", title: `${task.ticked} of ${task.boxes} checkboxes are ticked` }, icon("check"), `${task.ticked}/${task.boxes}`) : null,
     task.comment_count ? element("span", { class: "fact", title: countOf(task.comment_count, "comment") }, icon("comment"), String(task.comment_count),
       element("span", { class: "unseen" }, task.comment_count === 1 ? " comment" : " comments")) : null,
     asks ? element("span", { class: "fact fact--asks" }, icon("question"), countOf(asks, "question")) : null,
   ].filter(Boolean);
+}
+
+/** When a task is due; null if it is not said. */
+export function dueFact(task) {
+  if (!task.due) return null;
+  const late = isOverdue(task);
+  return element("span", { class: `fact${late ? " fact--late" : ""}`, title: `Due ${task.due}` }, icon("clock"), `${late ? "Overdue: " : "Due "}${dayText(task.due)}`);
 }
 
 /** The tasks that a task waits for, and their number, including indirect ones. */

@@ -1,11 +1,13 @@
 // One stage as a column: its head, its cards, or a text if there are none. It can be folded to a strip.
 
+import { countOf } from "./card.js";
 import { element, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { keep, kept } from "./kept.js";
 import { VirtualList } from "./virtual_list.js";
 
 const FOLDED = "folded-stages";
+const MOST_DONE = 10; // completed tasks shown at first
 
 export class Column {
   #with;
@@ -13,6 +15,9 @@ export class Column {
   #count = element("span", { class: "column__count" });
   #list = element("ol", { class: "column__list", role: "list" });
   #empty = element("div", { class: "column__empty" });
+  #rest = element("button", { type: "button", class: "quiet column__rest", hidden: true, on: { click: () => this.#unfold() } });
+  #all = []; // the tasks that the filter lets through
+  #showsAll = false;
   #fold;
   #cards;
 
@@ -23,7 +28,7 @@ export class Column {
     const heading = `stage-${stage.id}`;
     this.#name.id = heading;
     this.#list.setAttribute("aria-labelledby", heading);
-    this.scroller = element("div", { class: "column__scroller" }, this.#list, this.#empty);
+    this.scroller = element("div", { class: "column__scroller" }, this.#list, this.#rest, this.#empty);
     const button = (name, run) => element("button", { type: "button", class: "plain", on: { click: run } }, icon(name));
     this.#fold = button("fold", () => this.fold(!this.isFolded));
     this.#fold.classList.add("column__fold");
@@ -54,9 +59,26 @@ export class Column {
     this.add.setAttribute("aria-label", `New task in ${stage.name}`);
     this.edit.setAttribute("aria-label", `Change the stage ${stage.name}`);
     this.#fold.setAttribute("aria-label", `Show the stage ${stage.name}`);
-    this.#cards.render(tasks);
+    this.#all = tasks;
+    this.#cards.render(this.#shown());
     this.#makeStop(this.#list.querySelector(".card:has(.card__title[tabindex='0'])") ?? this.#list.firstElementChild);
     this.#drawCounts(stage, tasks);
+  }
+
+  /** The tasks that are drawn: of completed ones the last, unless the person looks for some. */
+  #shown() {
+    const isLong = this.stage.completes && this.#all.length > MOST_DONE && !this.#showsAll && !this.#with.isFiltered();
+    this.#rest.hidden = !isLong;
+    setText(this.#rest, `Show all ${this.#all.length.toLocaleString("en")}`);
+    return isLong ? this.#all.slice(0, MOST_DONE) : this.#all;
+  }
+
+  /** Show all of the completed tasks, with the focus on the first new one. */
+  #unfold() {
+    this.#showsAll = true;
+    this.#cards.render(this.#shown());
+    this.#cards.place();
+    this.focusAt(MOST_DONE);
   }
 
   measure() {
@@ -81,6 +103,16 @@ export class Column {
   /** The rendered cards, in order. */
   cards() {
     return this.#cards.nodes();
+  }
+
+  /** Make sure that a task is among the shown ones; its index, -1 if it is not in this column. */
+  indexOfTask(id) {
+    if (!this.tasks.some((task) => task.id === id) && this.#all.some((task) => task.id === id)) {
+      this.#showsAll = true;
+      this.#cards.render(this.#shown());
+      this.#cards.place();
+    }
+    return this.tasks.findIndex((task) => task.id === id);
   }
 
   /** The shown tasks, including those not rendered. */
@@ -109,7 +141,7 @@ export class Column {
     const filtered = this.#with.isFiltered();
     const count = tasks.length.toLocaleString("en");
     setText(this.#count, filtered ? `${count} found` : count);
-    this.#count.title = `${count} tasks${filtered ? " that the filter lets through" : ""}`;
+    this.#count.title = `${countOf(tasks.length, "task")}${filtered ? " that the filter lets through" : ""}`;
     this.#drawEmpty(stage, tasks.length === 0, filtered);
   }
 

@@ -33,7 +33,7 @@ export function linksOf(task, { state, undo, open }) {
   return [
     element("section", {}, element("h3", {}, "Depends on"),
       list(task.depends_on, (id) => row(id, () => depend(task.depends_on.filter((other) => other !== id)))),
-      chooser(task, state, (id) => depend([...task.depends_on, id]))),
+      chooser(state, (id) => id === task.id || task.depends_on.includes(id), (id) => depend([...task.depends_on, id]))),
     task.needed_by.length ? element("section", {}, element("h3", {}, "Needed by"), list(task.needed_by, (id) => row(id, null))) : null,
   ];
 }
@@ -96,24 +96,28 @@ function anchorOf(one, remove) {
     one.code ? code : null, isGone ? null : more);
 }
 
-/** A field that finds tasks as one types. */
-function chooser(task, state, choose) {
+/** A field that finds tasks as one types, except those that are left out: `isOut(id)`. */
+export function chooser(state, isOut, choose) {
   const found = element("ul", { class: "offers", role: "list", hidden: true });
   const field = element("input", { type: "text", "aria-label": "Depend on another task", placeholder: "Add: title or id", autocomplete: "off", data: { focus: "depends" } });
   const offer = () => {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = (other) => other.id !== task.id && !task.depends_on.includes(other.id)
-      && words.every((word) => hasWord(`${other.title} ${other.id}`.toLowerCase(), word));
+    const fits = (other) => !isOut(other.id) && words.every((word) => hasWord(`${other.title} ${other.id}`.toLowerCase(), word));
     const offered = words.length ? [...state.tasks.values()].filter(fits).slice(0, OFFERED) : [];
     found.replaceChildren(...offered.map((other) => element("li", {}, element("button", { type: "button", class: "quiet", dir: "auto", on: { click: () => {
       field.value = "";
+      offer();
+      field.focus();
       choose(other.id);
     } } }, other.title))));
     found.hidden = !offered.length;
   };
   field.addEventListener("input", offer);
   field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") found.querySelector("button")?.click();
+    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault(); // it would send a form around it
+      found.querySelector("button")?.click();
+    }
     if (event.key !== "Escape" || !field.value) return;
     event.stopPropagation();
     event.preventDefault();

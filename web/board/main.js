@@ -107,7 +107,7 @@ function follow() {
   onSignedOut(() => events.state !== "signed-out" && events.signOut());
   events.addEventListener("state", ({ detail }) => {
     showConnection(detail);
-    notices.signedOut(detail === "signed-out", () => location.reload());
+    notices.signedOut(detail === "signed-out", state.root, () => location.reload());
     if (detail === "reconnecting" || detail === "signed-out") missed ??= [];
   });
   events.addEventListener("change", async ({ detail: change }) => {

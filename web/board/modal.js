@@ -26,8 +26,9 @@ export function openModal({ heading, content = [], kind = "", mayClose = async (
     isClosed = true;
     dialog.close();
     dialog.remove();
-    if (!before?.isConnected || before === document.body) returnTo?.();
-    else before.focus();
+    const last = focusedAgain(before);
+    if (last) last.focus();
+    else returnTo?.();
     onClose?.();
   };
   const tryToClose = async () => (await mayClose()) && close();
@@ -44,6 +45,14 @@ export function openModal({ heading, content = [], kind = "", mayClose = async (
   document.body.append(dialog);
   dialog.showModal();
   return { dialog, title, body, close };
+}
+
+/** The element that had the focus, or the one that was drawn in its place. */
+function focusedAgain(before) {
+  if (!before || before === document.body) return null;
+  if (before.isConnected) return before;
+  const { focus } = before.dataset;
+  return focus ? /** @type {HTMLElement} */ (document.querySelector(`[data-focus="${CSS.escape(focus)}"]`)) : null;
 }
 
 /** Ask for confirmation of something that can't be undone. */

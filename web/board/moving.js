@@ -48,20 +48,25 @@ class Keys {
     if (to === undefined) {
       const other = this.#beside(column, key);
       if (!other) return announce(`${column.stage.name} is the ${key === "ArrowLeft" ? "first" : "last"} stage.`);
-      this.#do(id, other, other.tasks[0]?.id, 0); // at the top, where it is visible
+      this.#do(id, other, other.tasks[0]?.id); // at the top, where it is visible
+    } else if (column.stage.completes) {
+      announce(`${column.stage.name} has the last completed task first.`);
     } else if (to < 0 || to >= tasks.length || to === at) {
       announce(`It is at the ${to < at || at === 0 ? "top" : "end"} already.`);
+    } else if (Math.abs(to - at) === 1 && tasks[to].priority !== tasks[at].priority) {
+      announce(`The task ${to < at ? "above has a higher" : "below has a lower"} priority; change the priority to move it there.`);
     } else {
-      this.#do(id, column, to < at ? tasks[to].id : tasks[to + 1]?.id, to);
+      this.#do(id, column, to < at ? tasks[to].id : tasks[to + 1]?.id);
     }
     return undefined;
   }
 
-  #do(id, column, before, index) {
+  #do(id, column, before) {
     const { title } = this.#state.tasks.get(id);
     this.#move(id, { stage: column.stage.name, before });
     this.#board.focus(id);
-    announce(`${title}: ${column.stage.name}, ${index + 1} of ${column.tasks.length}.`);
+    const place = column.tasks.findIndex((task) => task.id === id); // by priority, wherever it was moved to
+    announce(`${title}: ${column.stage.name}, ${place + 1} of ${column.tasks.length}.`);
   }
 }
 

@@ -20,13 +20,13 @@ export class Notices {
   }
 
   /** Explain how to sign in again, or remove that notice. */
-  signedOut(isOut, retry) {
+  signedOut(isOut, root, retry) {
     this.#signedOut?.remove();
     this.#signedOut = null;
     if (!isOut) return;
     this.#signedOut = element("div", { class: "notice notice--warning", role: "alert" }, icon("warning"),
-      element("p", {}, element("strong", {}, "This page is signed out. "), "Run ", element("code", {}, "lsp-mcp board --link"),
-        " in the project's folder and open the link that it prints; this page then goes on by itself."),
+      element("p", {}, element("strong", {}, "This page is signed out. "), "Run ", element("code", {}, `lsp-mcp board --link --port ${location.port}`), root ? [" in ", element("code", {}, root)] : null,
+        " (with the --store that the board has, if any) and open the link that it prints; this page then goes on by itself."),
       element("button", { type: "button", on: { click: retry } }, "Try again"));
     this.#host.append(this.#signedOut);
   }

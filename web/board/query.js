@@ -2,6 +2,8 @@
 //
 // `status:pending tag:"two words" is:blocked cach` → conditions that must all hold, and words that must all be found.
 
+import { isOverdue } from "./time.js";
+
 const KEYS = new Set(["status", "tag", "agent", "stage", "priority", "is"]);
 const PART = /(-?)(?:([a-z]+):)?(?:"([^"]*)"?|(\S+))/giu;
 
@@ -34,6 +36,7 @@ const CHECKS = {
 const isPending = (task) => task.status !== "completed";
 const isBlocked = (task) => isPending(task) && task.blocked_by?.length > 0;
 const IS = {
+  overdue: isOverdue,
   blocked: isBlocked,
   blocking: (task) => task.blocks > 0,
   ready: (task) => isPending(task) && !isBlocked(task) && !task.claimed_by,

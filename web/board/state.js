@@ -6,12 +6,12 @@ import { keep, kept } from "./kept.js";
 const SEEN = "seen-mentions"; // root of the board → the newest message to me that was shown
 
 const KEPT = ["id", "title", "stage", "status", "tags", "claimed_by", "claim_lapsed", "position", "revision", "updated_at", "priority",
-  "boxes", "ticked", "branch", "blocked_by", "waits", "blocks", "comment_count"];
+  "boxes", "ticked", "branch", "blocked_by", "waits", "blocks", "comment_count", "due", "required_proof", "proof", "completed_at"];
 
 // Defaults that GET /api/board leaves out.
 const USUAL = {
   status: "pending", tags: [], claimed_by: null, claim_lapsed: null, priority: 2, boxes: 0, ticked: 0, branch: null, blocked_by: [], waits: 0, blocks: 0,
-  comment_count: 0,
+  comment_count: 0, due: null, required_proof: [], proof: [], completed_at: null,
 };
 
 export class State extends EventTarget {
@@ -21,6 +21,7 @@ export class State extends EventTarget {
   stages = [];
   tasks = new Map(); // by id
   me = { id: null, name: "you" }; // who is at this page
+  views = []; // saved ones, by name: {id, name, query, who}
   people = []; // everybody, by name: {id, name}
   mentions = []; // what was said to me, the newest first
   agents = [];
@@ -123,7 +124,7 @@ export class State extends EventTarget {
   }
 
   #takeWorkspace(workspace) {
-    for (const name of ["me", "people", "mentions", "agents", "questions", "answered", "notifications", "standards", "snippets"]) {
+    for (const name of ["me", "people", "mentions", "agents", "questions", "answered", "notifications", "views", "standards", "snippets"]) {
       this[name] = workspace[name];
     }
     this.#waiting = new Map();
@@ -160,10 +161,18 @@ function placeIn(column, task) {
   while (low < high) {
     const middle = (low + high) >> 1;
     const other = column[middle];
-    if (other.position < task.position || (other.position === task.position && other.id < task.id)) low = middle + 1;
+    if (isBefore(other, task)) low = middle + 1;
     else high = middle;
   }
   return low;
+}
+
+/** Whether a task stands before another of its stage: the more urgent one; of completed ones the last. As `views.py` has it. */
+function isBefore(one, other) {
+  const keys = (task) => (task.completed_at ? [0, -Date.parse(task.completed_at)] : [task.priority, 0]);
+  const [a, b] = [[...keys(one), one.position], [...keys(other), other.position]];
+  const differs = a.findIndex((value, at) => value !== b[at]);
+  return differs < 0 ? one.id < other.id : a[differs] < b[differs];
 }
 
 function symmetricDifference(before, after) {

@@ -3,7 +3,7 @@
 import { api, ApiError } from "./api.js";
 
 const MANY = 400; // changed tasks; from this number on, the whole board is read
-const PARTS = new Set(["agent", "person", "question", "notification", "standard", "snippet"]); // of the workspace
+const PARTS = new Set(["agent", "person", "question", "notification", "standard", "snippet", "view"]); // of the workspace
 
 export class Sync {
   #state;

@@ -14,7 +14,7 @@ import { TaskForm } from "./task_form.js";
 import { historyOf } from "./task_history.js";
 import { propertiesOf } from "./task_properties.js";
 
-const WRITTEN = { title: "Title", description: "Description", tags: "Tags", branch: "Branch" };
+const WRITTEN = { title: "Title", description: "Description", tags: "Tags", branch: "Branch", required_proof: "Required proof" };
 
 /** A dialog that creates a task and calls `created`. */
 export function openNewTask({ state, actions, stage, created, returnTo }) {
@@ -22,7 +22,7 @@ export function openNewTask({ state, actions, stage, created, returnTo }) {
     heading: "New task", kind: "dialog--form", returnTo, mayClose: () => mayDiscard(form),
   });
   const form = new TaskForm({
-    task: { stage: stage ?? state.defaultStage?.name }, stages: state.stages, save: "Create task",
+    task: { stage: stage ?? state.defaultStage?.name }, state, save: "Create task",
     cancel: modal.close,
     submit: async (values) => {
       if (!values.title) return refuseEmpty(form);
@@ -282,7 +282,7 @@ function shown(value) {
 }
 
 function pick(task) {
-  return { title: task.title, description: task.description, tags: task.tags, branch: task.branch ?? "" };
+  return { title: task.title, description: task.description, tags: task.tags, branch: task.branch ?? "", required_proof: task.required_proof };
 }
 
 function differ(one, other) {

@@ -1,6 +1,9 @@
-// The form of a task: title, description, tags; stage and priority of a new one, branch of an existing one.
+// The form of a task: title, description, tags, required proof; stage, priority, due date and dependencies of a new one,
+// branch of an existing one.
 
 import { element } from "./dom.js";
+import { icon } from "./icons.js";
+import { chooser } from "./links_editor.js";
 import { markdown } from "./markdown.js";
 import { PRIORITIES } from "./task_properties.js";
 
@@ -12,16 +15,20 @@ export class TaskForm {
   #look = element("button", { type: "button", class: "tab", "aria-pressed": "false" }, "Preview");
   #start;
   #isNew;
+  #dependsOn = [];
 
-  /** `task` has the initial values; `stages` are offered for a new one; `submit` is called to save, `cancel` to stop. */
-  constructor({ task, stages = [], save, submit, cancel }) {
-    this.#isNew = stages.length > 0;
+  /** `task` has the initial values; `state` is given for a new one; `submit` is called to save, `cancel` to stop. */
+  constructor({ task, state = null, save, submit, cancel }) {
+    this.#isNew = state !== null;
+    const stages = state?.stages ?? [];
     this.title = element("input", { id: "form-title", type: "text", value: task.title ?? "", maxlength: "300", required: true, dir: "auto", autocomplete: "off", autofocus: true });
     this.description = element("textarea", { id: "form-description", rows: "12", value: task.description ?? "", dir: "auto", "aria-describedby": "form-description-hint" });
     this.tags = element("input", { id: "form-tags", type: "text", value: (task.tags ?? []).join(", "), dir: "auto", autocomplete: "off", "aria-describedby": "form-tags-hint" });
     this.branch = element("input", { id: "form-branch", type: "text", value: task.branch ?? "", dir: "ltr", autocomplete: "off", spellcheck: "false", "aria-describedby": "form-branch-hint" });
     this.stage = element("select", { id: "form-stage" }, ...stages.map((stage) => element("option", { value: stage.name, selected: stage.name === task.stage }, stage.name)));
     this.priority = element("select", { id: "form-priority" }, ...PRIORITIES.map((text, value) => element("option", { value, selected: value === USUAL }, text)));
+    this.due = element("input", { id: "form-due", type: "date" });
+    this.proof = element("input", { id: "form-proof", type: "text", value: (task.required_proof ?? []).join(", "), dir: "ltr", autocomplete: "off", spellcheck: "false", "aria-describedby": "form-proof-hint" });
     this.error = element("p", { class: "error", role: "alert", hidden: true, dir: "auto" });
     this.#write.addEventListener("click", () => this.#show(false));
     this.#look.addEventListener("click", () => this.#show(true));
@@ -37,7 +44,10 @@ export class TaskForm {
         element("div", { class: "field" }, label(this.tags, "Tags"), this.tags, element("p", { class: "hint", id: "form-tags-hint" }, "Separated by commas")),
         this.#isNew ? null : element("div", { class: "field" }, label(this.branch, "Branch"), this.branch, element("p", { class: "hint", id: "form-branch-hint" }, "Git branch of the work")),
         this.#isNew ? element("div", { class: "field" }, label(this.stage, "Stage"), this.stage) : null,
-        this.#isNew ? element("div", { class: "field" }, label(this.priority, "Priority"), this.priority) : null),
+        this.#isNew ? element("div", { class: "field" }, label(this.priority, "Priority"), this.priority) : null,
+        this.#isNew ? element("div", { class: "field" }, label(this.due, "Due"), this.due) : null,
+        element("div", { class: "field" }, label(this.proof, "Required proof"), this.proof, element("p", { class: "hint", id: "form-proof-hint" }, "commit, link, command, or make test"))),
+      this.#isNew ? this.#dependencies(state) : null,
       this.error,
       element("div", { class: "buttons" },
         element("button", { type: "button", on: { click: cancel } }, "Cancel"), this.save));
@@ -54,9 +64,9 @@ export class TaskForm {
 
   /** The current values. */
   get values() {
-    const tags = this.tags.value.split(",").map((tag) => tag.trim()).filter(Boolean);
-    const rest = this.#isNew ? { stage: this.stage.value, priority: Number(this.priority.value) } : { branch: this.branch.value.trim() };
-    return { title: this.title.value.trim(), description: this.description.value, tags, ...rest };
+    const listed = (field) => field.value.split(",").map((one) => one.trim()).filter(Boolean);
+    const rest = this.#isNew ? { stage: this.stage.value, priority: Number(this.priority.value), due: this.due.value || null, depends_on: this.#dependsOn } : { branch: this.branch.value.trim() };
+    return { title: this.title.value.trim(), description: this.description.value, tags: listed(this.tags), required_proof: listed(this.proof), ...rest };
   }
 
   get isChanged() {
@@ -67,6 +77,22 @@ export class TaskForm {
   refuse(message) {
     this.error.textContent = message;
     this.error.hidden = false;
+  }
+
+  /** A field for the tasks that a new one waits for, with those that are chosen. */
+  #dependencies(state) {
+    const list = element("ul", { class: "links", role: "list" });
+    const draw = () => list.replaceChildren(...this.#dependsOn.map((id) => element("li", {}, element("span", { dir: "auto" }, state.tasks.get(id)?.title ?? id),
+      element("button", { type: "button", class: "plain", "aria-label": `Remove the dependency on ${state.tasks.get(id)?.title ?? id}`, on: { click: () => {
+        this.#dependsOn = this.#dependsOn.filter((other) => other !== id);
+        draw();
+        field.querySelector("input").focus();
+      } } }, icon("close")))));
+    const field = chooser(state, (id) => this.#dependsOn.includes(id), (id) => {
+      this.#dependsOn = [...this.#dependsOn, id];
+      draw();
+    });
+    return element("div", { class: "field", role: "group", "aria-label": "Depends on" }, element("span", { class: "field__name", "aria-hidden": "true" }, "Depends on"), list, field);
   }
 
   #show(preview) {

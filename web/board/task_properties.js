@@ -4,7 +4,7 @@ import { announce } from "./announce.js";
 import { element } from "./dom.js";
 import { icon } from "./icons.js";
 import { hueOf } from "./tag_colors.js";
-import { time } from "./time.js";
+import { dayText, isOverdue, time } from "./time.js";
 
 export const PRIORITIES = ["P0 · urgent", "P1 · high", "P2 · normal", "P3 · low", "P4 · someday"];
 
@@ -19,6 +19,7 @@ export function propertiesOf(task, { state, actions }) {
   } } }, ...state.stages.map((one) => element("option", { value: one.name, selected: one.name === task.stage }, one.name)));
   const priority = element("select", { id: "task-priority", data: { focus: "priority" }, on: { change: (event) => actions.quickly(task.id, { priority: Number(event.target.value) }) } },
     ...PRIORITIES.map((text, value) => element("option", { value, selected: value === task.priority }, text)));
+  const due = element("input", { id: "task-due", type: "date", value: task.due ?? "", data: { focus: "due" }, on: { change: (event) => actions.quickly(task.id, { due: event.target.value }) } });
   return element("dl", { class: "properties" },
     property("Id", element("code", {}, task.id)),
     property(element("label", { for: "task-stage" }, "Stage"), stage),
@@ -26,6 +27,8 @@ export function propertiesOf(task, { state, actions }) {
       button("status", done ? "Reopen" : "Complete", () => actions.quickly(task.id, { status: done ? "pending" : "completed" })),
       done ? button("archive", "Archive", () => actions.archive(task.id)) : null),
     property(element("label", { for: "task-priority" }, "Priority"), priority),
+    property(element("label", { for: "task-due" }, "Due"), due, isOverdue(task) ? element("span", { class: "fact fact--late" }, icon("clock"), `Overdue: ${dayText(task.due)}`) : null),
+    proofsOf(task),
     property("Tags", task.tags.length ? element("ul", { class: "tags", role: "list" }, ...task.tags.map((tag) => element("li", { class: "tag", dir: "auto", vars: { "--hue": hueOf(tag) } }, tag))) : none("None")),
     property(done ? "Worked on by" : element("label", { for: "task-holder" }, "Worked on by"), done ? none("Nobody") : holderOf(task, state, actions)),
     task.branch ? property("Branch", icon("branch"), element("code", { dir: "ltr" }, task.branch)) : null,
@@ -44,6 +47,14 @@ function holderOf(task, { agents, people }, actions) {
 
 function groupOf(label, all, task) {
   return all.length ? element("optgroup", { label }, ...all.map(({ id, name }) => element("option", { value: id, selected: name === task.claimed_by }, name))) : null;
+}
+
+/** What a task requires as proof, and what there is. */
+function proofsOf(task) {
+  if (!task.required_proof.length && !task.proof.length) return null;
+  const open = task.required_proof.length && !task.proof.length ? element("p", {}, "Requires: ", task.required_proof.join(", ")) : null;
+  return property("Proof", open, element("ul", { class: "proofs", role: "list" }, ...task.proof.map((one) => element("li", {}, icon("proof"),
+    /^https?:/iu.test(one) ? element("a", { href: one, rel: "noreferrer noopener", target: "_blank", dir: "ltr" }, one) : element("code", { dir: "ltr" }, one)))));
 }
 
 function property(name, ...values) {

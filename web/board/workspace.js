@@ -67,7 +67,7 @@ export class Workspace {
     return !this.#host.hidden;
   }
 
-  /** Restore whether it was open; by default, open it in a wide window if there is something in it. */
+  /** Open it in a wide window if there is something in it, unless the person has closed it. */
   begin() {
     this.#isBegun = true;
     this.#open();
@@ -77,12 +77,16 @@ export class Workspace {
   /** Open it in a wide window as soon as there is something in it, unless the person has closed it. */
   #open() {
     if (!this.#isBegun || this.isOpen || !WIDE.matches) return;
-    const { questions, mentions, notifications, agents } = this.#state;
-    const isEmpty = !(questions.length || mentions.length || notifications.length || agents.length);
-    const left = kept("workspace");
-    if (left === "closed" || (isEmpty && left !== "open")) return;
+    const { questions, mentions } = this.#state;
+    const isEmpty = !(questions.length || mentions.length || this.#notifications().length);
+    if (isEmpty || kept("workspace") === "closed") return;
     this.#host.hidden = false;
     this.#on.toggled(true, false);
+  }
+
+  /** What agents have sent since the person emptied the timeline. */
+  #notifications() {
+    return this.#state.notifications.filter((one) => one.id > (kept(CLEARED, {})[this.#state.root] ?? 0));
   }
 
   toggle(open = !this.isOpen) {
@@ -104,8 +108,8 @@ export class Workspace {
 
   draw() {
     this.#open();
-    const { questions, answered, agents, root } = this.#state;
-    const notifications = this.#state.notifications.filter((one) => one.id > (kept(CLEARED, {})[root] ?? 0));
+    const { questions, answered, agents } = this.#state;
+    const notifications = this.#notifications();
     keepingFocus(() => {
       reconcile(this.#questions, questions, (one) => one.id, (one) => makeQuestion(one, this.#on), (node, one) => updateQuestion(node, one, this.#on));
       const { people, mentions, me } = this.#state;

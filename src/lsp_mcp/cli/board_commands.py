@@ -54,10 +54,17 @@ def board(
 
 @board.command("export")
 @click.argument("folder")
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(["markdown", "backlog", "github"]),
+    default="markdown",
+    help="Backlog.md's files, or a file like that of `gh issue list --json`: tasks only.",
+)
 @click.option("--force", is_flag=True, help="Overwrite files that were edited since the last export.")
 @json_flag
 @server_flags("--workspace-root", "--store")
-def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
+def board_export(flags: ServerFlags, folder: str, form: str, force: bool, as_json: bool) -> None:
     """Write the board to FOLDER as Markdown, one file per task.
 
     FOLDER is new, empty, or an earlier export to update.
@@ -65,7 +72,7 @@ def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) ->
     from lsp_mcp.cli.board_exchange import export_board
 
     flags.check()
-    export_board(flags, folder, force=force, as_json=as_json)
+    export_board(flags, folder, form=form, force=force, as_json=as_json)
 
 
 @board.command("import")
@@ -75,7 +82,10 @@ def board_export(flags: ServerFlags, folder: str, force: bool, as_json: bool) ->
 @server_flags("--workspace-root", "--store")
 @click.pass_context
 def board_import(context: click.Context, flags: ServerFlags, folder: str, force: bool, as_json: bool) -> None:
-    """Import FOLDER into the board: a .neova folder or an earlier export.
+    """Import FOLDER into the board: an earlier export, a .neova folder, one of Backlog.md, or a file of GitHub issues.
+
+    Such a file is made with `gh issue list --state all --limit 1000 --json
+    number,title,body,state,labels,assignees,milestone,createdAt,updatedAt,closedAt,url,comments >issues.json`.
 
     Existing items are recognized by their ids and updated. All or nothing. Exit status 1 if some files could not be
     used.

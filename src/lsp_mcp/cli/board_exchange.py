@@ -20,25 +20,40 @@ if TYPE_CHECKING:
     from lsp_mcp.board.exchange.importing import Imported
     from lsp_mcp.board.store import Store
 
+_SOURCES = {
+    "neova": "Neova's board",
+    "export": "the export",
+    "github": "the issues",
+    "backlog": "Backlog.md's tasks",
+}
 _MOST_SHOWN = 20  # of what was left out, for people
 
 
-def export_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool) -> None:
-    """Write the board of the workspace root to a folder, and print what was written.
+def export_board(flags: ServerFlags, folder: str, *, form: str, force: bool, as_json: bool) -> None:
+    """Write the board of the workspace root to a folder, or a file, in that form, and print what was written.
 
     Raises:
         CallerError: there is no board, or the folder contains other things; nothing was changed.
         UnavailableError: the database or the folder cannot be used.
     """
     with working("exporting"), opened(flags, new=False) as store:
-        from lsp_mcp.board.exchange.exporting import export_to
+        from lsp_mcp.board.exchange.exporting import export_backlog, export_github, export_to
         from lsp_mcp.board.exchange.rows import load
 
         contents = store.read(load)
         place = Path(folder).expanduser().resolve()
-        done = export_to(place, contents, force=force)
+        match form:
+            case "backlog":
+                done = export_backlog(place, contents)
+            case "github":
+                done = export_github(place, contents, force=force)
+            case _:
+                done = export_to(place, contents, force=force)
     if as_json:
         click.echo(json.dumps({"folder": str(place), **asdict(done)}, indent=2, ensure_ascii=False))
+        return
+    if form != "markdown":
+        click.echo(f"{place}: {len(contents.tasks):,} tasks. Their history, standards and snippets are left out.")
         return
     click.echo(
         f"{place}: {len(contents.tasks):,} tasks, {len(contents.stages)} stages, {len(contents.standards)} standards, "
@@ -110,8 +125,7 @@ def _shaped(place: Path, done: Imported) -> dict[str, object]:
 
 
 def _tell(place: Path, done: Imported) -> None:
-    of = "Neova's board" if done.source == "neova" else "the export"
-    click.echo(f"Imported {of} in {place}:")
+    click.echo(f"Imported {_SOURCES[done.source]} in {place}:")
     for kind, count in done.counts.items():
         if count.total():
             skipped = f", {count['skipped']:,} skipped" if count["skipped"] else ""

@@ -58,7 +58,8 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 _HOW_TO_ENTER = (
-    "This board opens by the link that `lsp-mcp board` prints, once for each link. A new one:\n\n"
+    "This board opens by the link that `lsp-mcp board` prints, once for each link. A new one,\n"
+    "in the project's folder (with the --store that the board has, if any):\n\n"
     "    lsp-mcp board --link --port {port}\n"
 )
 

@@ -91,7 +91,7 @@ class Problem:
 class Contents:
     """All of a board, or everything readable in a folder."""
 
-    source: Literal["board", "neova", "export"]
+    source: Literal["board", "neova", "export", "github", "backlog"]
     stages: list[Stage] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
     standards: list[Standard] = field(default_factory=list)
@@ -102,6 +102,12 @@ class Contents:
     talk: Talk = field(default_factory=Talk)
     trash: Trash = field(default_factory=Trash)
     notes: list[str] = field(default_factory=list)  # other differences from the files
+    unknown: tuple[str, ...] = ()  # fields of tasks that the source knows nothing about: the board keeps its own
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether another program made it: it has no revisions, the later change counts."""
+        return self.source not in ("board", "export")
 
     def file(self, kind: Kind, id_: str) -> str:
         """The file of the item."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lsp_mcp.board.exchange import deleted, folders, markdown_files, talk
+from lsp_mcp.board.exchange import backlog, deleted, folders, github, markdown_files, talk
 from lsp_mcp.board.exchange.data import Contents, Problem, Snippet, Standard, Task, differences, same_text, stage_id
 from lsp_mcp.board.exchange.markdown_files import FOLDERS, STAGES, TALK, TRASH
 from lsp_mcp.board.exchange.reading import is_former_export
@@ -57,6 +57,46 @@ def export_to(folder: Path, contents: Contents, *, force: bool = False) -> Expor
             f"{len(done.written)} of {len(wanted)} files were written; fix that and export again."
         ) from None
     return done
+
+
+def export_backlog(folder: Path, contents: Contents) -> Exported:
+    """Write the tasks of a board to a new or empty folder, as Backlog.md has them.
+
+    Raises:
+        CallerError: the folder contains something; nothing was changed.
+        UnavailableError: the system refused half way.
+    """
+    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+        raise CallerError(f"{folder} is not a new or empty folder. Nothing was changed.")
+    if not folder.parent.is_dir():
+        raise CallerError(f"the folder {folder.parent} does not exist; create it first.")
+    done = Exported()
+    try:
+        folder.mkdir(exist_ok=True)
+        for name, text in backlog.files_of(contents).items():
+            folders.write(folder, name, text)
+            done.written.append(name)
+    except OSError as error:
+        raise UnavailableError(f"the export stopped at {error.filename or folder}: {error.strerror}.") from None
+    return done
+
+
+def export_github(file: Path, contents: Contents, *, force: bool = False) -> Exported:
+    """Write the tasks of a board to a file, in the form of `gh issue list --json`; over another file with `force`.
+
+    Raises:
+        CallerError: there is such a file, or no such folder.
+        UnavailableError: the system refused.
+    """
+    if not file.parent.is_dir():
+        raise CallerError(f"the folder {file.parent} does not exist; create it first.")
+    if file.is_dir() or file.is_symlink() or (file.exists() and not force):
+        raise CallerError(f"{file} exists already; name another file, or overwrite a file with --force.")
+    try:
+        folders.write(file.parent, file.name, github.text_of(contents))
+    except OSError as error:
+        raise UnavailableError(f"{file} cannot be written: {error.strerror}.") from None
+    return Exported(written=[file.name])
 
 
 # --- inside ----------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from lsp_mcp.board.exchange.data import (
     same_text,
     stage_id,
 )
+from lsp_mcp.board.exchange.github import GITHUB, origin
 from lsp_mcp.board.exchange.neova import NEOVA
 from lsp_mcp.board.settling import settle
 from lsp_mcp.board.store import Transaction
@@ -34,6 +35,7 @@ from lsp_mcp.errors import CallerError
 
 _MOST_STAGES = 30
 _DONE_COLOR = "#15803d"
+_PROGRAMS = {"neova": NEOVA, "github": GITHUB, "backlog": "Backlog.md"}
 _PLURALS: dict[Kind, str] = {"stage": "stages", "task": "tasks", "standard": "standards", "snippet": "snippets"}
 
 One = TypeVar("One", Standard, Snippet)
@@ -69,7 +71,7 @@ def import_contents(at: Transaction, found: Contents, *, force: bool = False) ->
 class _Import:
     def __init__(self, at: Transaction, found: Contents, there: Contents, done: Imported, *, force: bool) -> None:
         self._at, self._found, self._there, self._done, self._force = at, found, there, done, force
-        self._neova = found.source == "neova"
+        self._foreign = found.is_foreign
         self._says_end = any(stage.completes for stage in found.stages)
         self._last: dict[str, float] = {}  # the last position in each stage
 
@@ -104,7 +106,7 @@ class _Import:
             if known is None:
                 last = max(one.position or 0.0 for one in here.values())
                 free = stage.position is not None and stage.position not in {one.position for one in here.values()}
-                position = stage.position if free and not self._neova else last + 1.0
+                position = stage.position if free and not self._foreign else last + 1.0
                 known = replace(stage, position=position, is_default=False)
                 rows.insert_stages(self._at, [known])
                 self._did("stage", "created", known.id, known.name)
@@ -120,8 +122,8 @@ class _Import:
     def _known_stage(self, known: Stage, stage: Stage, names: dict[str, str]) -> Stage:
         """A stage of the board, after the import. Stages have no revision: a file counts if it was edited."""
         if self._force or ("stage", stage.id) in self._found.edited:
-            position = known.position if self._neova or stage.position is None else stage.position
-            said = not self._neova and any(one.is_default for one in self._found.stages)
+            position = known.position if self._foreign or stage.position is None else stage.position
+            said = not self._foreign and any(one.is_default for one in self._found.stages)
             is_default = stage.is_default if said else known.is_default
             completes = stage.completes if self._says_end else known.completes
             after = replace(
@@ -134,7 +136,7 @@ class _Import:
             )
             if after == replace(known, revision=known.revision + 1):
                 after = known
-        elif self._neova and not known.activities:
+        elif self._foreign and not known.activities:
             after = replace(known, activities=stage.activities, revision=known.revision + bool(stage.activities))
         else:
             after = known
@@ -216,7 +218,8 @@ class _Import:
 
     def _placed(self, task: Task, old: Task | None, ids: dict[str, str], here: list[Stage]) -> Task:
         """In an existing stage."""
-        place = ids.get(task.stage) or stage_id(here, task.stage)
+        stays = old is not None and not task.stage and "stage" in self._found.unknown and old.status == task.status
+        place = old.stage if stays and old else ids.get(task.stage) or stage_id(here, task.stage)
         if place is None and old is not None:
             place = old.stage
         if place is None:
@@ -235,29 +238,26 @@ class _Import:
     def _new(self, task: Task) -> Task:
         created = task.created_at or self._at.now
         task = replace(task, created_at=created, updated_at=task.updated_at or created)
-        if self._neova:
-            return self._remembering(replace(task, revision=task.revision + 1), f"imported from {NEOVA}", {})
+        if self._foreign:
+            return self._remembering(
+                replace(task, revision=task.revision + 1), f"imported from {_PROGRAMS[self._found.source]}", {}
+            )
         return task
 
     def _changed(self, old: Task, task: Task) -> Task | None:
         """The imported state of the task on the board; None if it stays as it is."""
+        if (there := origin(old.description)) and (read := origin(task.description)) and there["url"] != read["url"]:
+            self._skip("task", f"{task.id} is another issue on the board: {there['url']}", id_=task.id)
+            return None
         edited = ("task", task.id) in self._found.edited
-        if self._neova:
-            # It has no information about these.
-            task = replace(
-                task,
-                depends_on=old.depends_on,
-                anchors=old.anchors,
-                priority=old.priority,
-                branch=old.branch,
-                archived_at=old.archived_at,
-            )
+        if self._foreign:
+            task = replace(task, **{name: getattr(old, name) for name in self._found.unknown if name != "stage"})
             newer = file_wins = self._force or task.updated_at > old.updated_at
         else:
             newer = task.revision > old.revision
             file_wins = self._force or newer or (edited and task.revision == old.revision)
         said = {name: pair for name, pair in differences(old, task).items() if file_wins or name != "position"}
-        if not said or (not file_wins and not edited and not self._neova and task.revision == old.revision):
+        if not said or (not file_wins and not edited and not self._foreign and task.revision == old.revision):
             self._done.did("task", "unchanged")
             return None
         if not file_wins:
@@ -278,7 +278,7 @@ class _Import:
             revision=max(task.revision, old.revision + 1),
             updated_at=task.updated_at if newer and task.updated_at else self._at.now,
         )
-        if not self._neova and task.revision > old.revision:
+        if not self._foreign and task.revision > old.revision:
             return after  # its history says what was done
         return self._remembering(after, f"imported: changed {', '.join(said).replace('_', ' ')}", said)
 
@@ -324,10 +324,10 @@ class _Import:
             rows.put(self._at, replace(one, updated_at=one.updated_at or self._at.now, updated_by=by), new=True)
             self._did(kind, "created", one.id, one.id)
             return
-        newer = not self._neova and one.revision > old.revision
+        newer = not self._foreign and one.revision > old.revision
         edited = (kind, one.id) in self._found.edited
-        untouched = self._neova and old.updated_by == NEOVA
-        same_revision = not self._neova and one.revision == old.revision
+        untouched = self._foreign and old.updated_by == NEOVA
+        same_revision = not self._foreign and one.revision == old.revision
         if same_text(old, one) or (same_revision and not edited and not self._force):
             self._done.did(kind, "unchanged")
         elif self._force or newer or untouched or (edited and same_revision):
@@ -335,7 +335,7 @@ class _Import:
                 one,
                 revision=max(one.revision, old.revision + 1),
                 updated_at=one.updated_at if newer and one.updated_at else self._at.now,
-                updated_by=one.updated_by if newer or self._neova else self._at.actor.name,
+                updated_by=one.updated_by if newer or self._foreign else self._at.actor.name,
             )
             rows.put(self._at, after, new=False)
             self._did(kind, "updated", one.id, one.id)

@@ -21,6 +21,7 @@ from lsp_mcp.board.ids import slug_of
 from lsp_mcp.errors import CallerError
 
 NEOVA = "Neova"  # who has made what comes from there
+UNKNOWN = ("depends_on", "anchors", "priority", "branch", "archived_at", "due", "required_proof", "proof")
 ARCHIVED = "archived"  # the tag of tasks that were in the archive
 _COLOR, _A_COLOR = "#8a8f98", re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})")
 _LONGEST_ID, _LONGEST_KEY, _LONGEST_NAME, _LONGEST_TAG, _LONGEST_LINE = 40, 60, 60, 60, 300
@@ -52,7 +53,7 @@ def read_neova(folder: Path) -> Contents:
     Raises:
         CallerError: its stages cannot be used.
     """
-    contents = Contents("neova")
+    contents = Contents("neova", unknown=UNKNOWN)
     activities = _activities(folder, contents)
     stage_ids = _read_stages(folder, contents, activities)
     _read_tasks(folder, contents, stage_ids)

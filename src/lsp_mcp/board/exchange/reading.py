@@ -1,4 +1,4 @@
-"""Reading a folder: Neova's, or an export of ours; recognised by its contents."""
+"""Reading a folder, Neova's, Backlog.md's or an export of ours, or a file with issues; recognised by its contents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from lsp_mcp.board.exchange import deleted, folders, markdown_files, talk
+from lsp_mcp.board.exchange import backlog, deleted, folders, github, markdown_files, talk
 from lsp_mcp.board.exchange.data import Contents, Kind, Problem, Snippet, Standard, Task
 from lsp_mcp.board.exchange.front_matter import decoded
 from lsp_mcp.board.exchange.neova import looks_like_neova, read_neova
@@ -18,11 +18,16 @@ Parsed = TypeVar("Parsed")
 
 
 def read_folder(folder: Path) -> Contents:
-    """Everything readable in a folder, or in its `.neova`.
+    """Everything readable in a folder, in its `.neova` or `backlog`, or in a file with GitHub's issues.
 
     Raises:
-        CallerError: it is not a folder with a board in it, or its stages cannot be used.
+        CallerError: it is not a folder with a board in it, or its stages cannot be used; or not a file with issues.
     """
+    if folder.is_file():
+        try:
+            return github.contents_of(folders.text_of(folder), folder.name)
+        except CallerError as error:
+            raise CallerError(f"{folder}: {error}. Nothing was changed.") from None
     if not folder.is_dir():
         raise CallerError(f"the folder {folder} does not exist")
     if is_former_export(folder):
@@ -30,9 +35,12 @@ def read_folder(folder: Path) -> Contents:
     for place in (folder, folder / ".neova"):
         if not (place != folder and place.is_symlink()) and looks_like_neova(place):
             return read_neova(place)
+    for place in (folder, *(folder / name for name in backlog.NAMES)):
+        if not (place != folder and place.is_symlink()) and backlog.looks_like_backlog(place):
+            return backlog.read_backlog(place)
     raise CallerError(
-        f"{folder} has no board: a .neova folder has tasks/*.json and stages.json, and one that was exported with "
-        "`lsp-mcp board export` has tasks/*.md and stages.json."
+        f"{folder} has no board: a .neova folder has tasks/*.json and stages.json, one of Backlog.md has tasks/*.md "
+        "and config.yml, and one that was exported with `lsp-mcp board export` has tasks/*.md and stages.json."
     )
 
 
