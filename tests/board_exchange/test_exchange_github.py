@@ -151,7 +151,9 @@ def test_hostile_texts_and_addresses_are_only_texts(place: Place, issues: Callab
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", "[" * 100_000, '[{"title": "x"}]', "\xff", '{"a": 1e999}'])
-def test_what_is_no_list_of_issues_is_refused_and_nothing_changes(place: Place, tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_not_a_list_of_issues_is_refused_and_nothing_changes(
+    place: Place, tmp_path: Path, text: str
+) -> None:
     path = tmp_path / "issues.json"
     path.write_bytes(text.encode("latin-1"))
     before = place.contents

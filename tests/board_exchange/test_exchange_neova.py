@@ -251,5 +251,5 @@ def test_a_folder_without_a_board_is_refused(tmp_path: Path) -> None:
         read_folder(tmp_path)
     with pytest.raises(CallerError, match="does not exist"):
         read_folder(tmp_path / "nowhere")
-    with pytest.raises(CallerError, match="it is not JSON.*gh issue list"):
+    with pytest.raises(CallerError, match=r"it is not JSON.*gh issue list"):
         read_folder(tmp_path / "README.md")

@@ -49,7 +49,7 @@ function groupOf(label, all, task) {
   return all.length ? element("optgroup", { label }, ...all.map(({ id, name }) => element("option", { value: id, selected: name === task.claimed_by }, name))) : null;
 }
 
-/** What a task requires as proof, and what there is. */
+/** What a task requires as proof, and the proofs given. */
 function proofsOf(task) {
   if (!task.required_proof.length && !task.proof.length) return null;
   const open = task.required_proof.length && !task.proof.length ? element("p", {}, "Requires: ", task.required_proof.join(", ")) : null;

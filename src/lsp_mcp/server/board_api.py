@@ -81,8 +81,8 @@ class TaskChange(Body):
     branch: str | None = None
     due: str | None = None
     required_proof: list[str] | None = None
-    proof: list[str] | None = None  # in place of what there is
-    proven: list[str] = Field(default_factory=list)  # beside it
+    proof: list[str] | None = None  # replaces the present ones
+    proven: list[str] = Field(default_factory=list)  # in addition
     archived: bool | None = None
     tick: list[str] = Field(default_factory=list)  # checkboxes, by number from 1 or text
     untick: list[str] = Field(default_factory=list)
