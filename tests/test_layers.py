@@ -71,7 +71,7 @@ LAYERS: dict[str, list[set[str]]] = {
     ],
     "syntax": [
         {"signatures"},
-        {"codes"},
+        {"declarations", "codes"},
         {"code", "imports", "roles", "switches"},
         {"trees", "preprocessor"},
         {"grammars"},
@@ -98,6 +98,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "board",
             "debug",
         },
+        {"relocating"},
         {"signatures"},
         {"changing", "passing", "test_commands", "trees"},
         {"answers", "renaming", "deltas"},

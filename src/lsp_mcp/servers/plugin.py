@@ -132,6 +132,10 @@ class Plugin:
         in `path` may have; none if it is not known how indexers name it."""
         return ()
 
+    def exported_name(self, name: str) -> str:
+        """Serves moves to another package: `name` as other packages can use it."""
+        return name
+
     def is_exported(self, name: str, path: Path) -> bool:
         """Serves unused code and impact: whether code outside the workspace can use what is called `name` in `path`."""
         return True

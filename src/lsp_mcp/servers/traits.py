@@ -86,6 +86,9 @@ class Packages(Data, frozen=True):
     clause_pattern: str  # the package clause, in text without comments; group `name`
     module_file: str  # the file in the folder where package paths begin
     module_pattern: str  # in that file; the group `path` is the module's path
+    clause: str = ""  # the package clause for {name}
+    import_clause: str = ""  # imports what {spec} says
+    qualified: str = ""  # another package's {name}
 
 
 class Follower(Data, frozen=True):

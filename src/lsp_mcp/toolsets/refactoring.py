@@ -26,7 +26,7 @@ from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.addresses import Address
 from lsp_mcp.toolsets.answers import Confirmed
 from lsp_mcp.toolsets.deltas import Looked
-from lsp_mcp.toolsets.signatures import SignatureChanging
+from lsp_mcp.toolsets.relocating import Relocating
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.uris import path_uri
 from lsp_mcp.visible import quoted, shortened
@@ -35,6 +35,7 @@ _POINTS = 12  # identifiers of one line to ask about
 _FORMAT, _IMPORTS = "Format file", "source.organizeImports"
 _EXTRACT = "refactor.extract"
 _SIGNATURE = "change signature"
+_MOVE = "move"
 
 
 class _Target(Struct, frozen=True):
@@ -56,8 +57,8 @@ class _Found(Struct, frozen=True):
     plan: EditPlan | None = None
 
 
-class RefactorTools(SignatureChanging):
-    """One tool for all code actions that change source, and for changes of signatures."""
+class RefactorTools(Relocating):
+    """One tool for all code actions that change source, for changes of signatures, and moves to other packages."""
 
     @tool(title="Refactor", read_only=False, destructive=True)
     async def refactor(
@@ -77,6 +78,12 @@ class RefactorTools(SignatureChanging):
             return await self._change_signature(
                 call, target, options or {}, apply=apply, confirmed=confirmed, allow_partial=allow_partial
             )
+        if _normal(action or "").split()[:1] == [_MOVE] and options:
+            moved = await self._relocate(
+                call, target, options, apply=apply, confirmed=confirmed, allow_partial=allow_partial
+            )
+            if moved is not None:
+                return moved
         backend, find = await self._handle(call, target)
 
         async def ask() -> _Found:

@@ -83,6 +83,10 @@ class GoplsPlugin(SessionPlugin):
         """See `Plugin.index_symbols`."""
         return index_symbols(path, name)
 
+    def exported_name(self, name: str) -> str:
+        """See `Plugin.exported_name`: with a capital."""
+        return name[:1].upper() + name[1:]
+
     def is_exported(self, name: str, path: Path) -> bool:
         """See `Plugin.is_exported`: names in capitals, of the type too, and not in a test."""
         words = [word for word in re.findall(r"\w+", re.sub(r"\[.*?\]", "", name)) if word]

@@ -119,6 +119,9 @@ RENAMING = Renaming(
         clause_pattern=r"^package\s+(?P<name>\w+)",
         module_file="go.mod",
         module_pattern=r'^module\s+"?(?P<path>[^\s"]+)',
+        clause="package {name}",
+        import_clause="import {spec}",
+        qualified="{package}.{name}",
     ),
 )
 
