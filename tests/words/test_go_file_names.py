@@ -20,6 +20,8 @@ from lsp_mcp.servers.gopls.file_names import build_change
         ("_a.go", "b.go", "the go command ignores _a.go, but not b.go"),
         ("a.go", "b_windows.go", "b_windows.go is built for windows only"),
         ("a.go", "b_linux_arm64.go", "b_linux_arm64.go is built for linux and arm64 only"),
+        ("a.go", "b_windows.x.go", "b_windows.x.go is built for windows only"),
+        ("a.go", "b.x_windows.go", ""),
         ("a_linux.go", "a.go", "a.go is built for every system, a_linux.go for linux only"),
         ("a.go", "a_test.go", "a_test.go is built with tests only, unlike a.go"),
         ("a_test.go", "a.go", "a.go is not a test file, unlike a_test.go"),

@@ -114,9 +114,9 @@ class Plugin:
         """Serves the comparison with the text: whether the server never reads the files in `folder` below `root`."""
         return False
 
-    def build_change(self, old: Path, new: Path) -> str:
-        """Serves renames of files: what is built differently because of the new name; empty if nothing is."""
-        return ""
+    def build_changes(self, moves: Mapping[Path, Path], root: Path) -> Sequence[str]:
+        """Serves moves: what is built differently below `root` once files have moved so; reads files."""
+        return ()
 
     def is_header(self, path: Path) -> bool:
         """Serves the order of outlines and the impact of a change: whether `path` is only included by other files."""

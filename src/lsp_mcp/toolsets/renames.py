@@ -17,7 +17,7 @@ from lsp_mcp.backend import Backend, Scope
 from lsp_mcp.edits.plan import EditPlan, RenameFile
 from lsp_mcp.errors import AnchorError, CallerError, PathError, RefusedError
 from lsp_mcp.features.checking.problems import Delta
-from lsp_mcp.features.editing.moving import moved, package_move
+from lsp_mcp.features.editing.moving import build_changes, moved, package_move
 from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
@@ -117,8 +117,6 @@ class RenameTools(ChangingToolset):
         self, call: Call, backend: Backend, old: Path, new_name: str, *, apply: bool, partial_: bool, agreed: bool
     ) -> str:
         new = self._new_place(old, new_name)
-        if old.is_file() and not partial_ and (change := backend.plugin.build_change(old, new)):
-            raise RefusedError(f"{old.name} was not renamed, because {change}. Accept that with allow_partial=true.")
         await backend.ready(call.report)
         before = (await look(call, backend)).value if apply else None
         renamed = await self._package(call, backend, old, new)
@@ -141,6 +139,9 @@ class RenameTools(ChangingToolset):
                 raise RefusedError(f"{error}. {instead}{_BY_HAND}.", error.code) from None
             plan, gaps = answered.value, list(answered.gaps)
             self._refuse_forbidden(plan)
+            if not partial_ and (changes := await build_changes(backend, plan)):
+                why = "; ".join(changes)
+                raise RefusedError(f"{old.name} was not renamed, because {why}. Accept that with allow_partial=true.")
         gaps += await self._done(plan, apply=apply, confirmed=agreed)
         delta = None
         errors = ""

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import RefusedError, UnavailableError
 from lsp_mcp.features.checking.problems import Problem
+from lsp_mcp.features.editing.moving import build_changes
 from lsp_mcp.features.renaming import rename
 from lsp_mcp.features.renaming.rename_by_text import ByText, changed_by_text
 from lsp_mcp.features.renaming.string_mentions import string_mentions
@@ -143,12 +144,13 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     target, renaming = answered.target, answered.value
     if why := targets.sessions.policy.refusal(renaming.plan):
         raise RefusedError(f"{target.name} cannot be renamed: {why}")
+    built = [Gap("doubt", text) for text in await build_changes(target.backend, renaming.plan)]
     strings = _strings_gaps(targets, await string_mentions(target.backend, target.name))
     notices = [renaming.notice] if renaming.notice else []
     return Renamed(
         target,
         renaming.plan,
-        [*answered.gaps, *renaming.family.gaps, *_doubts(targets, renaming.doubts), *notices, *strings],
+        [*answered.gaps, *renaming.family.gaps, *_doubts(targets, renaming.doubts), *built, *notices, *strings],
     )
 
 

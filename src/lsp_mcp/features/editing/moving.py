@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.disk.files import content_or_nothing
-from lsp_mcp.edits.plan import EditPlan
+from lsp_mcp.edits.plan import EditPlan, RenameFile
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.requests.edit_plans import plan_of
@@ -68,6 +69,16 @@ async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | 
         if clause := package_clause(backend.plugin, path, text.content):
             return PackageMove(path, text.offset_point(clause.start("name")), _path_of(packages, old, new))
     return None
+
+
+async def build_changes(backend: Backend, plan: EditPlan) -> list[str]:
+    """What is built differently because of the files that `plan` moves; empty if nothing is."""
+    moves: dict[Path, Path] = {}
+    for step in plan.steps:
+        if isinstance(step, RenameFile):
+            inside = source_files(step.old, backend) if step.old.is_dir() else [step.old]
+            moves |= {path: step.new / path.relative_to(step.old) for path in inside}
+    return [*await asyncio.to_thread(backend.plugin.build_changes, moves, backend.root)] if moves else []
 
 
 def _answers(backend: Backend, kind: str) -> bool:

@@ -43,8 +43,8 @@ def build_change(old: str, new: str) -> str:
 
 
 def _build(name: str) -> _Build:
-    stem = name.removesuffix(".go")
-    is_test = stem.endswith("_test")
+    stem, _, _ = name.partition(".")
+    is_test = name.endswith("_test.go")
     # What is before the first underscore is never a system: linux.go is built everywhere.
     parts = stem.removesuffix("_test").split("_")[1:]
     only: tuple[str, ...] = ()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.servers.gopls import traits
-from lsp_mcp.servers.gopls.file_names import build_change
 from lsp_mcp.servers.gopls.index_names import index_package, index_symbols
+from lsp_mcp.servers.gopls.moves import build_changes
 from lsp_mcp.servers.gopls.package_requests import PackageRequests
 from lsp_mcp.servers.gopls.rules import CHANGES, MODULES, Changes, Projects
 from lsp_mcp.servers.gopls.workspace_projects import WorkspaceProjects
@@ -71,9 +72,9 @@ class GoplsPlugin(SessionPlugin):
         """See `Plugin.ignores`."""
         return self._modules.ignores(folder / "file", root)
 
-    def build_change(self, old: Path, new: Path) -> str:
-        """See `Plugin.build_change`."""
-        return build_change(old.name, new.name) if old.suffix == ".go" else ""
+    def build_changes(self, moves: Mapping[Path, Path], root: Path) -> list[str]:
+        """See `Plugin.build_changes`."""
+        return build_changes(moves, root, self._modules)
 
     def index_package(self, path: Path) -> str:
         """See `Plugin.index_package`."""
