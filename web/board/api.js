@@ -62,6 +62,8 @@ export const api = {
   trash: () => ask("GET", "/api/trash"),
   emptyTrash: () => ask("DELETE", "/api/trash"),
   archive: () => ask("GET", "/api/tasks?archived="),
+  saveView: (view) => ask("POST", "/api/views", view),
+  deleteView: (id) => ask("DELETE", `/api/views/${id}`),
   link: (id, links) => ask("PUT", `/api/tasks/${part(id)}/links`, links),
   commits: (id) => ask("GET", `/api/tasks/${part(id)}/commits`),
   diff: (hash) => ask("GET", `/api/commits/${part(hash)}`),

@@ -6,6 +6,8 @@ import { avatar } from "./person.js";
 import { dayText, isOverdue } from "./time.js";
 import { hueOf } from "./tag_colors.js";
 
+const LONG = 100; // characters of a title
+
 /** An empty card; `updateCard` fills it. `on` has the actions open(id), filterTag(tag), select(id). */
 export function makeCard(id, on) {
   const title = element("a", {
@@ -38,7 +40,9 @@ export function updateCard(card, task, { asks, isSelected, isPerson = false }) {
   const before = drawn.get(card);
   if (before?.task === task && before.asks === asks && before.isSelected === isSelected && before.isPerson === isPerson) return;
   drawn.set(card, { task, asks, isSelected, isPerson });
-  setText(card.querySelector(".card__title"), task.title);
+  const title = card.querySelector(".card__title");
+  setText(title, task.title);
+  title.title = task.title.length > LONG ? task.title : ""; // it may be cut
   const done = task.status === "completed";
   card.classList.toggle("card--done", done);
   card.classList.toggle("card--asks", asks > 0);

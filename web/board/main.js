@@ -9,6 +9,7 @@ import { showConnection } from "./connection.js";
 import { Events } from "./events.js";
 import { Filter, readHash, writeHash } from "./filter.js";
 import { keep, kept } from "./kept.js";
+import { ListView } from "./list_view.js";
 import { makeMovable } from "./moving.js";
 import { Notices } from "./notices.js";
 import { Selection } from "./selection.js";
@@ -22,6 +23,8 @@ import { openNewTask, TaskDialog } from "./task_dialog.js";
 import { keepTimes } from "./time.js";
 import { Toolbar } from "./toolbar.js";
 import { Undo } from "./undo.js";
+import { View } from "./view.js";
+import { ViewBar } from "./view_bar.js";
 import { Workspace } from "./workspace.js";
 
 const byId = (id) => document.getElementById(id);
@@ -41,7 +44,10 @@ const board = new BoardView(byId("board"), {
     select: (id) => selection.toggle(id), isSelected: (id) => selection.has(id),
   },
 });
-const selection = new Selection(document.querySelector(".center"), { state, actions, draw: () => board.draw() });
+const view = new View();
+const list = new ListView({ state, view, visible: (name) => board.visible(name), open: openTask, filterTag: (tag) => filter.toggleTag(tag) });
+new ViewBar(byId("views"), { state, view, filter, fail: (error) => actions.fail(error) });
+const selection = new Selection(document.querySelector(".center"), { state, actions, draw });
 new Sidebar(byId("sidebar"), { state, fail: (error) => actions.fail(error) });
 const attention = new Attention(state, (question) => workspace.show(question.id));
 const toolbar = new Toolbar(byId("toolbar"), {
@@ -75,13 +81,25 @@ listenForKeys({
 });
 const tabs = new StageTabs(byId("stages"), board);
 /** @type {[EventTarget, string][]} */
-const redrawn = [[state, "board"], [state, "tasks"], [filter, "change"]];
-for (const [source, type] of redrawn) {
-  source.addEventListener(type, () => {
-    board.draw();
-    tabs.draw();
-  });
+const redrawn = [[state, "board"], [state, "tasks"], [filter, "change"], [view, "change"]];
+for (const [source, type] of redrawn) source.addEventListener(type, draw);
+
+/** Draw the tasks, as a board or a list. */
+function draw() {
+  document.body.classList.toggle("shows-list", view.isList);
+  if (view.isList) {
+    if (!list.node.isConnected) byId("board").replaceChildren(list.node);
+    return list.draw();
+  }
+  board.draw();
+  return tabs.draw();
 }
+
+/** Focus a task, or all of them. */
+function focusTask(id) {
+  if (!(view.isList ? list : board).focus(id)) board.host.focus();
+}
+
 attention.addEventListener("change", () => {
   notices.offerToTell(attention.shouldAsk, (isWanted) => attention.set({ desktop: isWanted, sound: isWanted }));
   notices.waiting(workspace.isOpen ? [] : state.questions, () => workspace.show());
@@ -142,7 +160,7 @@ function openTask(id) {
   dialog = opened;
   opened.dialog = new TaskDialog(id, {
     state, actions, undo, open: openTask,
-    returnTo: () => board.focus(id) || board.host.focus(),
+    returnTo: () => focusTask(id),
     onClose: () => {
       if (dialog !== opened) return;
       dialog = null;
@@ -159,7 +177,7 @@ function openFromAddress() {
 }
 
 function createTask(stage) {
-  openNewTask({ state, actions, stage, created: (task) => board.focus(task.id), returnTo: () => board.host.focus() });
+  openNewTask({ state, actions, stage, created: (task) => focusTask(task.id), returnTo: () => board.host.focus() });
 }
 
 /** Be somebody else from now on; returns why not. */
