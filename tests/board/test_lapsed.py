@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -61,6 +62,34 @@ async def test_the_claim_of_a_killed_agent_lapses_when_the_kernel_reports_its_en
         (shown,), _ = await board.read(views.listed)
         assert (shown["claimed_by"], shown["claim_lapsed"]) == (None, agent.name)
         await asyncio.to_thread(child.communicate)
+
+
+@bounded
+async def test_after_the_end_of_an_agent_every_answer_says_that_its_claim_has_lapsed(
+    store_url: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("lsp_mcp.board.board._BEAT", 3_600.0)
+    async with boards(store_url) as (board,):
+        for _ in range(5):
+            child = subprocess.Popen([sys.executable, "-c", PROCESS], stdout=subprocess.PIPE, stdin=subprocess.PIPE)
+            assert child.stdout
+            name = (await asyncio.to_thread(child.stdout.readline)).decode().strip()
+            task = (await board.write(lambda at: tasks.create(at, "half done")))["id"]
+            with board.listening() as listener:
+                agent = await board.write(partial(agents.connect, client="claude", process=name))
+                await board.write(partial(claims.claim, actor=agent, typed=task), agent)
+                await seen(listener, "claimed")
+            while name not in board._deaths._descriptors:  # until its end is watched
+                await asyncio.sleep(0)
+            child.kill()
+            child.wait()  # the event loop stands still: it cannot know of the end yet
+            listed, ready = await asyncio.gather(board.read(views.listed), board.read(views.ready))
+            (shown,) = [one for one in listed[0] if one["id"] == task]
+            assert (shown["claimed_by"], shown["claim_lapsed"]) == (None, agent.name)
+            assert task in [one["id"] for one in ready[0]]
+            other = await board.write(partial(agents.connect, client="codex", process=board.process))
+            assert (await board.write(partial(claims.claim, actor=other, typed=task)))["claimed_by"] == other.name
+            await asyncio.to_thread(child.communicate)
 
 
 @bounded

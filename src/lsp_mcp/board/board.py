@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -33,6 +33,7 @@ _MOST_AT_ONCE = 500  # events that a listener may lag behind
 _MOST_REFS = 100  # in one activity
 _BEAT = 20.0  # seconds between two heartbeats
 _PAUSE = 1.0  # seconds after a failure
+_PATIENCE = 5.0  # seconds for a process that has ended to be taken off the board, before others are answered
 _COMING = ("connected", "disconnected")  # what an agent does that changes which processes have any
 
 
@@ -80,7 +81,9 @@ class Board:
         self._closed = False
         self._sightings = agents.Sightings()
         self._dying = asyncio.Event()
-        self._deaths = Deaths(self._dying.set)
+        self._buried = asyncio.Event()  # no process has ended whose agents are still shown as connected
+        self._buried.set()
+        self._deaths = Deaths(self._died)
 
     async def begin(self) -> None:
         """Prepare the board, and begin to follow other processes. Idempotent."""
@@ -90,7 +93,7 @@ class Board:
             await self.write(stages.fill)
             self._seq = await self.read(_newest)
             await self._alive()
-            self._deaths.watch(await self.read(lambda at: agents.processes(at, self.process)))
+            await self._watch()
             self._tasks = [
                 asyncio.create_task(self._follower.run(self._looking.set, self._seen)),
                 asyncio.create_task(self._look()),
@@ -112,7 +115,7 @@ class Board:
         self._deaths.close()
         if tasks:
             try:
-                await self.write(lambda at: agents.end(at, self.process))
+                await self._write(lambda at: agents.end(at, self.process))
             except LspMcpError as error:
                 log.warning("the agents of this process are still shown as connected: %s", error)
         self._threads.shutdown(wait=False)
@@ -120,20 +123,17 @@ class Board:
         self.store.close()
 
     async def read(self, work: Work[Result], actor: Actor = PERSON) -> Result:
-        """See `Store.read`."""
+        """See `Store.read`; agents whose process the kernel says has ended are gone before."""
+        await self._settled()
         return await self._run(self.store.read, work, actor)
 
     async def write(self, work: Work[Result], actor: Actor | None = None) -> Result:
         """See `Store.write`; by default the actor is the one whose request this is.
 
-        Once begun, it completes even if the caller is cancelled.
+        Once begun, it completes even if the caller is cancelled. As for `read`, ended agents are gone before.
         """
-        writing = asyncio.ensure_future(self._run(self.store.write, work, actor or acting.get()))
-        self._writes.add(writing)
-        writing.add_done_callback(self._writes.discard)
-        result = await asyncio.shield(writing)
-        self._looking.set()
-        return result
+        await self._settled()
+        return await self._write(work, actor)
 
     def looked_at(self, actor: Actor, kind: str, refs: Sequence[str]) -> None:
         """Report to all pages that the actor has read these."""
@@ -169,6 +169,14 @@ class Board:
         return await self.read(lambda at: _since(at, seq))
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _write(self, work: Work[Result], actor: Actor | None = None) -> Result:
+        writing = asyncio.ensure_future(self._run(self.store.write, work, actor or acting.get()))
+        self._writes.add(writing)
+        writing.add_done_callback(self._writes.discard)
+        result = await asyncio.shield(writing)
+        self._looking.set()
+        return result
 
     async def _run(self, how: Callable[[Work[Result], Actor], Result], work: Work[Result], actor: Actor) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, how, work, actor)
@@ -210,14 +218,31 @@ class Board:
             self._dying.clear()
             try:
                 await self._alive()
-                self._deaths.watch(await self.read(lambda at: agents.processes(at, self.process)))
+                await self._watch()
             except LspMcpError as error:
                 log.warning("agents of processes that have ended may be shown as connected: %s", error)
+            finally:
+                if not self._dying.is_set():
+                    self._buried.set()
+
+    async def _settled(self) -> None:
+        self._deaths.look()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await self._buried.wait()
+
+    async def _watch(self) -> None:
+        """Be told of the end of all other processes that have agents."""
+        self._deaths.watch(await self._run(self.store.read, lambda at: agents.processes(at, self.process), PERSON))
+
+    def _died(self) -> None:
+        self._buried.clear()
+        self._dying.set()
 
     async def _alive(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._threads, self.store.check)
-        if await self.read(lambda at: agents.are_others(at, self.process)):
-            await self.write(lambda at: agents.beat(at, self.process, self._sightings.has_gone))
+        if await self._run(self.store.read, lambda at: agents.are_others(at, self.process), PERSON):
+            await self._write(lambda at: agents.beat(at, self.process, self._sightings.has_gone))
 
     def _seen(self, activity: dict[str, Any]) -> None:
         if activity.get("process") != self.process:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import select
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
@@ -31,6 +32,17 @@ class Deaths:
             self._forget(name)
         for name in wanted.keys() - self._descriptors.keys():
             self._add(name, wanted[name])
+
+    def look(self) -> None:
+        """Report at once what the kernel knows and the event loop has not reported yet."""
+        if not self._descriptors:
+            return
+        poll, names = select.poll(), {}
+        for name, descriptor in self._descriptors.items():
+            poll.register(descriptor, select.POLLIN)
+            names[descriptor] = name
+        for descriptor, _ in poll.poll(0):
+            self._gone(names[descriptor])
 
     def close(self) -> None:
         """Watch nothing."""
