@@ -72,7 +72,7 @@ LAYERS: dict[str, list[set[str]]] = {
     "syntax": [
         {"signatures"},
         {"declarations", "codes"},
-        {"code", "imports", "roles", "switches"},
+        {"code", "imports", "roles", "switches", "files"},
         {"trees", "preprocessor"},
         {"grammars"},
     ],

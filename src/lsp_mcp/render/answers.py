@@ -13,6 +13,7 @@ from lsp_mcp.features.checking.problems import Delta
 from lsp_mcp.features.finding.outlines import FileOutline
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.impact.impact import Reached
+from lsp_mcp.features.overview.overview import Overview
 from lsp_mcp.features.types.implementations import Implementation
 from lsp_mcp.gaps import Gap, status
 from lsp_mcp.render.elsewhere import OtherPlaces
@@ -62,6 +63,13 @@ class FolderMap(Answer, frozen=True, kw_only=True):
 
     files: Sequence[FileOutline]
     level: int
+
+
+class WorkspaceOverview(Answer, frozen=True, kw_only=True):
+    """Of `list_symbols_in_file` of the workspace root; `most` entries of each list are shown."""
+
+    overview: Overview
+    most: int
 
 
 class ReferenceList(Answer, frozen=True, kw_only=True):

@@ -33,11 +33,13 @@ from lsp_mcp.render.answers import (
     Rename,
     Sources,
     UnusedList,
+    WorkspaceOverview,
 )
 from lsp_mcp.render.changes import diff_lines, file_line
 from lsp_mcp.render.elsewhere import elsewhere_lines
 from lsp_mcp.render.folder_map import map_lines
 from lsp_mcp.render.impact import impact_lines
+from lsp_mcp.render.overview import overview_lines
 from lsp_mcp.render.problems import delta_lines
 from lsp_mcp.render.source_lines import source_lines
 from lsp_mcp.render.uses import bare_places, places_with_code
@@ -68,6 +70,8 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
             yield from _file(answer, anchor)
         case FolderMap():
             yield from map_lines(answer.files, answer.level, shown, anchor)
+        case WorkspaceOverview():
+            yield from overview_lines(answer, anchor)
         case ReferenceList():
             if answer.with_code:
                 yield from places_with_code(answer.places, anchor, answer.context)

@@ -28,11 +28,13 @@ from lsp_mcp.render.answers import (
     Source,
     Sources,
     UnusedList,
+    WorkspaceOverview,
 )
 from lsp_mcp.render.elsewhere import elsewhere_fields
-from lsp_mcp.render.folder_map import at_level
+from lsp_mcp.render.folder_map import at_level, folder_totals
 from lsp_mcp.render.gaps import gap_objects
 from lsp_mcp.render.impact import impact_fields
+from lsp_mcp.render.overview import overview_fields
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.symbols import Symbol, last_line
 from lsp_mcp.text import Base, Point, point_numbers
@@ -66,8 +68,8 @@ class _Form:
                 return {"definitions": [self._symbol(s, answer.with_code) for s in answer.symbols]}
             case Outline():
                 return {"file_symbols": [self._symbol(s, answer.with_code) for s in answer.symbols]}
-            case FolderMap():
-                return {"files": [self._outline(one, answer.level) for one in answer.files]}
+            case FolderMap() | WorkspaceOverview():
+                return self._folder(answer)
             case ReferenceList():
                 return {
                     "references": [
@@ -110,6 +112,13 @@ class _Form:
         if symbol.children:
             out["children"] = [self._symbol(child, with_code) for child in symbol.children]
         return out
+
+    def _folder(self, answer: FolderMap | WorkspaceOverview) -> Json:
+        if isinstance(answer, WorkspaceOverview):
+            return overview_fields(answer, lambda place: self._place(place, with_code=False))
+        if folders := folder_totals(answer.files, answer.level, self._shown):
+            return {"folders": folders}
+        return {"files": [self._outline(one, answer.level) for one in answer.files]}
 
     def _outline(self, file: FileOutline, level: int) -> Json:
         symbols = [self._symbol(one, with_code=False) for one in at_level(file, level)]

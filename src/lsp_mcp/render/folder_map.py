@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -34,15 +35,38 @@ _ALL, _NO_FIELDS, _NO_TESTS, _NO_MEMBERS, _TYPES, _FILES, *_FOLDERS = range(len(
 _DEPTHS = dict(zip(_FOLDERS, (None, 3, 2, 1), strict=True))  # limit on folders listed separately
 
 
-def fitting(files: Sequence[FileOutline], shown: Shown, anchor: AnchorTo, most: int) -> tuple[int, int]:
+Size = Callable[[Sequence[FileOutline], int], int]
+"""Of the files at a level, in bytes."""
+
+
+def fitting(files: Sequence[FileOutline], most: int, size: Size) -> tuple[int, int]:
     """The lowest level at which `files` take at most `most` bytes, and the number of files that fit at the highest."""
     for level in range(len(_LEVELS)):
-        if _size(map_lines(files, level, shown, anchor)) <= most:
+        if size(files, level) <= most:
             return level, len(files)
     fits = len(files)
-    while fits > 1 and _size(map_lines(files[:fits], level, shown, anchor)) > most:
+    while fits > 1 and size(files[:fits], level) > most:
         fits //= 2
     return level, fits
+
+
+def size_as_text(shown: Shown, anchor: AnchorTo) -> Size:
+    """The size of `map_lines`."""
+    return lambda files, level: _size(map_lines(files, level, shown, anchor))
+
+
+def folder_totals(files: Sequence[FileOutline], level: int, shown: Shown) -> list[dict[str, Any]]:
+    """The folders of `files` as data, at a level at which nothing else is listed; empty at a lower one."""
+    if level not in _DEPTHS:
+        return []
+    found = []
+    for folder, group in groupby(files, key=lambda file: _parts(shown(file.path))[: _DEPTHS[level]]):
+        inside = list(group)
+        symbols = sum(file.total for file in inside) if all(file.symbols is not None for file in inside) else None
+        lines = sum(file.lines for file in inside)
+        name = "/".join(folder) or "."
+        found.append({"folder": name, "files": len(inside), "lines": lines, "symbol_count": symbols})
+    return found
 
 
 def told_of(level: int) -> str:

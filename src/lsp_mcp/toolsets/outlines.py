@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from lsp_mcp.backend import Backend, Reach, Scope
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.features.finding.outlines import FileOutline, outlines
+from lsp_mcp.features.overview.overview import Overview, overview
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count, first_few
-from lsp_mcp.render.answers import FolderMap, Outline
-from lsp_mcp.render.folder_map import fitting, told_of
+from lsp_mcp.render.answers import FolderMap, Outline, WorkspaceOverview
+from lsp_mcp.render.document import document
+from lsp_mcp.render.folder_map import Size, fitting, size_as_text, told_of
+from lsp_mcp.render.overview import fitting_overview, overview_size
 from lsp_mcp.requests import document_symbol
 from lsp_mcp.requests.asking import answer
 from lsp_mcp.requests.symbols import Symbol, flat
@@ -24,6 +29,9 @@ from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, capped
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
 _MOST_FILES = 2_000
+_MOST_OF_OVERVIEW = 10_000  # files of one server
+_MOST_MAP = 10_000  # bytes
+_MOST_OVERVIEW = 5_500  # bytes: 1,500 tokens with the message and the status
 
 
 class OutlineTools(AnchorToolset):
@@ -39,15 +47,21 @@ class OutlineTools(AnchorToolset):
         include_hover: Hover = False,
         include_code: Code = True,
         max_bytes: Annotated[
-            int, Field(ge=50, le=1_000_000, description="Size limit of a folder's map"), UNLISTED
-        ] = 10_000,
+            int | None, Field(ge=50, le=1_000_000, description="Size limit of a folder's map"), UNLISTED
+        ] = None,
+        depth: Annotated[
+            int | None, Field(ge=1, le=50, description="Of the root: depth down to which folders are listed"), UNLISTED
+        ] = None,
         format: FormatChoice = None,
     ) -> str:
         """List the symbols in a source file as a tree (types with fields and methods), each with its anchor and last
-        line; for a folder, a map of its files' declarations."""
+        line; for a folder, a map of its files' declarations; for ".", the workspace's architecture."""
         await self._sessions.require_backends()
         if self._is_folder(file_path):
-            return await self._folder(call, self._existing(file_path), offset, max_bytes)
+            below = self._existing(file_path)
+            if below == self._sessions.workspace.root and not offset and max_bytes is None:
+                return await self._overview(call, depth)
+            return await self._folder(call, below, offset, max_bytes or _MOST_MAP)
         path = await self._file(file_path)
         backend = self._sessions.for_path(path)
 
@@ -115,7 +129,7 @@ class OutlineTools(AnchorToolset):
                 text = "cannot be read: " + first_few([one.problem for one in unreadable])
                 gaps.append(Gap("not_searched", text, tuple(one.path for one in unreadable)))
         total = len(files)
-        level, parts = fitting(found, self._sessions.workspace.display_path, self._targets.anchor, most)
+        level, parts = fitting(found, most, self._map_size(call))
         where = (
             f"below {self._sessions.workspace.display_path(below)}"
             if below != self._sessions.workspace.root
@@ -136,8 +150,66 @@ class OutlineTools(AnchorToolset):
             ),
         )
 
+    def _map_size(self, call: Call) -> Size:
+        shown, anchor = self._sessions.workspace.display_path, self._targets.anchor
+        if call.format == "compact":
+            return size_as_text(shown, anchor)
+
+        def size(files: Sequence[FileOutline], level: int) -> int:
+            draft = FolderMap(message="", arguments={}, gaps=[], files=files, level=level)
+            return len(document(draft, shown, anchor).encode())
+
+        return size
+
+    async def _overview(self, call: Call, depth: int | None) -> str:
+        """What the whole workspace consists of."""
+        backends, gaps = await self._sessions.ready(call.report)
+        root, anchor = self._sessions.workspace.root, self._targets.anchor
+        files: dict[Backend, list[Path]] = {}
+        for backend in backends:
+            found = await asyncio.to_thread(source_files, root, backend)
+            files[backend] = [path for path in found if self._sessions.workspace.holds(path)][:_MOST_OF_OVERVIEW]
+            if len(found) > len(files[backend]):
+                text = f"capped at {len(files[backend]):,} of {len(found):,} files of {backend.plugin.name}"
+                gaps.append(Gap("capped", f"{text}; pass a folder for the rest"))
+            gaps += (await answer(backend, _nothing, lambda _: Scope("text"), report=call.report)).gaps
+        whole = await overview(backends, files, root)
+        draft = WorkspaceOverview(message="", arguments={}, gaps=[], overview=whole, most=1)
+
+        def size(by_folder: Overview, number: int) -> int:
+            shown = replace(draft, overview=by_folder, most=number)
+            if call.format == "compact":
+                return overview_size(shown, anchor)
+            return len(document(shown, self._sessions.workspace.display_path, anchor).encode())
+
+        by_folder, number = fitting_overview(whole, depth, _MOST_OVERVIEW, size)
+        if whole.without_imports:
+            text = f"imports are not known for {' and '.join(whole.without_imports)}"
+            gaps.append(Gap("not_searched", text, about="imports"))
+        total = count(sum(map(len, files.values())), "source file")
+        languages = ", ".join(
+            f"{name} {lines:,}" for name, lines in sorted(whole.languages.items(), key=lambda one: -one[1])
+        )
+        self._targets.hand_out_readable(whole.entries)
+        self._targets.hand_out_readable(one.place for one, _ in by_folder.used[:number])
+        message = f"{total} in {count(len(whole.folders), 'folder')}; lines: {languages or 'none'}."
+        return self._render(
+            call,
+            WorkspaceOverview(
+                message=f"{message} Imports by their spelling.",
+                arguments=call.arguments,
+                gaps=gaps,
+                overview=by_folder,
+                most=number,
+            ),
+        )
+
     def _not_outlined(self, backend: Backend, files: list[Path]) -> Gap:
         named = first_few([self._sessions.workspace.display_path(path) for path in files])
         server = backend.plugin.name
         text = f"{server} outlines open files only; not opened: {named}; pass one of them, or a smaller folder"
         return Gap("not_searched", text, tuple(files))
+
+
+async def _nothing() -> None:
+    """The question of an overview, whose files are read by themselves."""

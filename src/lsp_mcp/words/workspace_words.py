@@ -108,6 +108,10 @@ class WorkspaceWords:
             self._answers.clear()
             self._kept.changed(sources)
 
+    def imports_begin_with(self) -> list[tuple[str, str]]:
+        """See `Words.imports_begin_with`."""
+        return self._surroundings.names() if self._surroundings else []
+
     async def close(self) -> None:
         """End what goes on."""
         self._closed = True

@@ -1,0 +1,1 @@
+(method_declaration (modifiers) @_how name: (identifier) @entry (#match? @_how "static") (#eq? @entry "main"))

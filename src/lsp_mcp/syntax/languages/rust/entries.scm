@@ -1,0 +1,1 @@
+(source_file (function_item name: (identifier) @entry) (#eq? @entry "main"))
