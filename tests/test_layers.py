@@ -89,6 +89,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "refactoring",
             "calls",
             "implementations",
+            "indexed",
             "impact",
             "hierarchy",
             "clangd",

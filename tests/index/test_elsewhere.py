@@ -8,6 +8,7 @@ import pytest
 
 from asking import Asked, asking, skip_without
 from index.scip_files import DEFINITION, document, field, go_symbol, implements, occurrence, write
+from lsp_mcp.errors import CallerError
 from lsp_mcp.index import place
 from lsp_mcp.index.gathering import gather
 from lsp_mcp.index.store import IndexStore
@@ -178,3 +179,23 @@ def test_without_a_store_nothing_is_asked_or_imported(
 
 def anchors(found: dict[str, Any]) -> list[str]:
     return [anchor for one in found["elsewhere"]["repositories"] for anchor in one["anchors"]]
+
+
+def test_tools_take_a_place_in_another_repository_or_say_that_it_is_read_only(root: Path, store: str) -> None:
+    place = "go://example.com/b@bbb222/polite/polite.go#12:11"
+
+    async def question(ask: Asked) -> None:
+        found = await ask("find_symbol_references_by_anchor", symbol_anchor=place)
+        assert found["message"] == "Found 4 references to Hello in 2 repositories."
+        found = await ask("list_symbols_in_file", file_path=place.partition("#")[0] + "#1:1")
+        assert [one["name"] for one in found["file_symbols"]] == ["Polite"]
+        for tool, name in (
+            ("find_calls", "symbol"),
+            ("edit_symbol", "symbol"),
+            ("rename_symbol_by_anchor", "symbol_anchor"),
+        ):
+            more = {"edit_symbol": {"action": "delete"}, "rename_symbol_by_anchor": {"new_name": "Hi"}}.get(tool, {})
+            with pytest.raises(CallerError, match=r"is a place in the index of example.com/b, which is read only"):
+                await ask(tool, **{name: place}, **more)
+
+    asking("gopls", root, question, index_store=store)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _NVIM = "nvim"  # the backend without an adapter
 _DAP = "dap"  # the backend without a language server: debugging alone
+_INDEX = "index"  # the backend without a language server: the index store answers alone
 _DEBUG = "debug"  # a toolset without a backend, such as those of the parts
 _MOST_FILES = 300_000  # in a workspace root that the user did not name; LLVM's checkout has half of it
 _MOST_NAMED_FILES = 5_000_000  # in one that the user named: about 1 GiB of memory
@@ -94,7 +95,12 @@ class ServerFlags:
     @property
     def adapters(self) -> tuple[str, ...]:
         """The named backends that are language servers."""
-        return tuple(name for name in self.backends if name not in (_NVIM, _DAP))
+        return tuple(name for name in self.backends if name not in (_NVIM, _DAP, _INDEX))
+
+    @property
+    def from_index(self) -> bool:
+        """Whether the index store answers alone."""
+        return _INDEX in self.backends
 
     @property
     def debugs(self) -> bool:
@@ -184,7 +190,7 @@ class ServerFlags:
         Raises:
             ConfigError: see `sessions`.
         """
-        if self.no_code or (_DAP in self.backends and not self.adapters):
+        if self.no_code or self.from_index or (_DAP in self.backends and not self.adapters):
             return []
         try:
             self.check_root(root)
@@ -238,6 +244,11 @@ class ServerFlags:
                 raise ConfigError(
                     f"--allow-method {method[:80]!r} is not the name of a method, such as workspace/symbol"
                 )
+        if self.from_index and (self.through_neovim or self.adapters):
+            other = next(iter(self.adapters), _NVIM)
+            raise ConfigError(
+                f"--backend {_INDEX} answers from the index store alone; leave it out to ask {other} and the store"
+            )
         if not self.workspace_root.strip():
             raise ConfigError("--workspace-root is empty; pass the folder of a project")
 
@@ -252,6 +263,7 @@ class ServerFlags:
             toolsets=(*self.toolsets, _DEBUG) if self.debugs and _DEBUG not in self.toolsets else self.toolsets,
             without_toolsets=self.without_toolsets,
             index_store=store_url(self.index_store) if self.index_store else None,
+            from_index=self.from_index,
         )
 
     def database(self) -> Path | None:
@@ -388,9 +400,10 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
     toolsets = of_names(lambda: TOOLSET_NAMES)
     return {
         "--backend": (
-            {"multiple": True, "metavar": "NAME", "shell_complete": of_names(lambda: [*names, _NVIM, _DAP])},
+            {"multiple": True, "metavar": "NAME", "shell_complete": of_names(lambda: [*names, _NVIM, _DAP, _INDEX])},
             f"Language server, repeatable ({', '.join(names)}), or nvim for those of a running Neovim, or dap to debug "
-            "without any. Default: what the files in the workspace root call for.",
+            "without any, or index for answers from the index store alone. Default: what the files in the workspace "
+            "root call for.",
         ),
         "--socket": (
             {"metavar": "PATH"},

@@ -110,26 +110,75 @@ class Stored(Struct, frozen=True):
     """A document with what it defines, and its text, None if that was not pushed."""
 
     index: Pushed
+    number: int
     file: File
     defined: list[Defined]
     text: str | None
 
 
 def document(connection: Connection, repository: str, commit: str, path: str) -> Stored | None:
-    """The document at `path` of that index; None if the store has none."""
+    """The document at `path` of the index of `commit`, which may be shortened; None if the store has none."""
     for index in listed(connection, repository=repository):
-        if index.commit == commit:
-            row = connection.execute(
-                sa.select(documents).where(
-                    documents.c.repository == index.key[0],
-                    documents.c.push == index.key[1],
-                    documents.c.path == path,
-                )
-            ).first()
-            if row:
-                text = zlib.decompress(row.text).decode() if row.text else None
-                return Stored(index, File(row.path, row.is_exact), unpack_defined(row.defined), text)
+        if index.commit.startswith(commit) and (found := document_of(connection, index, path)):
+            return found
     return None
+
+
+def document_of(connection: Connection, index: Pushed, path: str) -> Stored | None:
+    """The document at `path` of an index; None if it has none."""
+    return next(iter(_stored(connection, index, documents.c.path == path)), None)
+
+
+def documents_of(connection: Connection, index: Pushed, numbers: Collection[int]) -> list[Stored]:
+    """The documents of those numbers in an index."""
+    wanted = sorted(numbers)
+    parts = [wanted[at : at + _MOST_KEYS] for at in range(0, len(wanted), _MOST_KEYS)]
+    return [one for part in parts for one in _stored(connection, index, documents.c.document.in_(part))]
+
+
+def paths_below(connection: Connection, index: Pushed, folder: str) -> dict[int, str]:
+    """The numbers and paths of the documents in `folder` of an index, which is empty for all of them; by path."""
+    query = sa.select(documents.c.document, documents.c.path).where(*_in(documents, index))
+    if folder:
+        query = query.where(documents.c.path >= f"{folder}/", documents.c.path < f"{folder}0")  # 0 follows /
+    return {row.document: row.path for row in connection.execute(query.order_by(documents.c.path))}
+
+
+def used_in(connection: Connection, stored: Stored, line: int) -> list[Found]:
+    """The symbols with a place on `line` of a document. All symbols of its index are looked at, which takes a second
+    for 300,000 places: nothing is stored by line."""
+
+    def is_there(packed: bytes) -> bool:
+        return any(use.document == stored.number and use.line == line for use in unpack_uses(packed))
+
+    rows = connection.execute(sa.select(symbols).where(*_in(symbols, stored.index)))
+    return [one for row in rows if is_there(row.uses) and (one := _symbol(row, stored.index))]
+
+
+def implemented_by(connection: Connection, one: Found) -> list[Found]:
+    """What `one` implements, extends or overrides, as its own index says."""
+    key_of_one = key(one.moniker.identity)
+    wanted = sa.select(symbols).where(*_in(symbols, one.index), symbols.c.implemented_by.is_not(None))
+    rows = [row for row in connection.execute(wanted) if key_of_one in unpack_keys(row.implemented_by)]
+    return [found for row in rows if (found := _symbol(row, one.index))]
+
+
+def _in(table: sa.Table, index: Pushed) -> tuple[sa.ColumnElement[bool], ...]:
+    return table.c.repository == index.key[0], table.c.push == index.key[1]
+
+
+def _stored(connection: Connection, index: Pushed, wanted: sa.ColumnElement[bool]) -> list[Stored]:
+    rows = connection.execute(sa.select(documents).where(*_in(documents, index), wanted))
+    return [
+        Stored(
+            index,
+            row.document,
+            File(row.path, row.is_exact),
+            unpack_defined(row.defined),
+            zlib.decompress(row.text).decode() if row.text else None,
+        )
+        for row in rows
+    ]
 
 
 def _last_name(one: Found) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,8 @@ _RETRIED = ("40001", "40P01", "23505")  # SQLSTATEs: another push changed the sa
 _TRIES = 5
 _PAUSE = 0.2  # seconds before a push is repeated
 _DATA = (documents, symbols)
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")  # git's own
+_SHORT = 12  # characters of it
 
 
 class Pushed(Struct, frozen=True):
@@ -49,6 +52,11 @@ class Pushed(Struct, frozen=True):
     has_text: bool
     packages: list[str]
     key: tuple[int, int]
+
+    @property
+    def short_commit(self) -> str:
+        """The commit as anchors and answers show it."""
+        return self.commit[:_SHORT] if _HASH.fullmatch(self.commit) else self.commit
 
 
 class IndexStore:

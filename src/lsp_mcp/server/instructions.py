@@ -57,6 +57,11 @@ _LUA = (
     "nvim_dap_evaluate; nvim_dap_program_output also works after the end. `pending`: still running, see "
     "nvim_dap_wait_until_paused."
 )
+_FROM_INDEX = (
+    "Exact symbols of the repositories in an index store, each as of a commit, read only, without a language server. "
+    "list_symbols_in_file file_path=. lists the repositories.",
+    "- Answers are as of the indexed commits, which status names: a repository without an index may have more uses.",
+)
 _LUA_ALONE = "Tools of the Neovim that works in {root}."
 _DEBUG = (
     "- Debug with debug_start instead of prints: name a program, a test or a configuration, and breakpoints as "
@@ -76,11 +81,13 @@ def instructions(
     lua: bool = False,
     debug: bool = False,
     parts: Sequence[Joined] = (),
+    from_index: bool = False,
 ) -> str:
     """The instructions for a workspace and the names of the tools that are offered.
 
     `lua`, `debug`: whether tools of a Neovim and of debuggers are offered; `parts` are those whose tools are.
-    If the text is too long, the path is shortened first, then the longest lines are dropped.
+    `from_index`: the index store answers alone. If the text is too long, the path is shortened first, then the longest
+    lines are dropped.
     """
     shown = root.encode("utf-8", "replace")[-_ROOT_LENGTH:].decode("utf-8", "ignore")
     more = [line for offered, line in ((debug, _DEBUG), (lua, _LUA)) if offered]
@@ -94,6 +101,8 @@ def instructions(
             lines.append(line.replace("{}", ", ".join(named)))
         elif not about:
             lines.append(line.format(languages=languages, backends=backends, root=shown))
+    if from_index:
+        lines = [_FROM_INDEX[0], *lines[1:-1], _FROM_INDEX[1]]
     if through_neovim:
         lines.append(_NEOVIM)
     return _fitting([*lines, *more])

@@ -72,6 +72,7 @@ def offer_of(
         lua=more is not None,
         debug=any(tool.toolset == "debug" for tool in tools),
         parts=[PARTS[name] for name in running.parts],
+        from_index=served.settings.from_index,
     )
     calls = ToolCalls(
         tools,

@@ -170,13 +170,12 @@ def _repository(there: There, noun: str, scheme: Callable[[Path], str]) -> Other
     anchors = []
     for site in there.sites:
         point = numbers_point({"line": site.use.line, "character": site.use.start}, 0)
-        anchors.append(
-            str(Anchor(scheme(Path(site.file.path)), f"{index.repository}@{index.commit}/{site.file.path}", point))
-        )
+        file = f"{index.repository}@{index.short_commit}/{site.file.path}"
+        anchors.append(str(Anchor(scheme(Path(site.file.path)), file, point)))
     is_exact = all(site.file.is_exact for site in there.sites)
     return OtherRepository(
         repository=index.repository,
-        commit=index.commit,
+        commit=index.short_commit,
         indexed=age(index),
         version=there.version,
         name=there.name,

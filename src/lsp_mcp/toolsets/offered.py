@@ -20,6 +20,7 @@ from lsp_mcp.toolsets.editing import SymbolEditTools
 from lsp_mcp.toolsets.hierarchy import HierarchyTools
 from lsp_mcp.toolsets.impact import ImpactTools
 from lsp_mcp.toolsets.implementations import ImplementationTools
+from lsp_mcp.toolsets.indexed import indexed_tools, with_indexed_places
 from lsp_mcp.toolsets.lsp import LspTools
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
 from lsp_mcp.toolsets.outlines import OutlineTools
@@ -112,6 +113,7 @@ def offered_tools(context: ToolContext) -> list[Tool]:
         for toolset in (kind(context) for kind in TOOLSETS[name]())
         for tool in tools_of(toolset, settings.base)
     ]
+    tools = (indexed_tools if settings.from_index else with_indexed_places)(context, tools)
     # Methods added by a user may change anything.
     added = bool(settings.allowed_methods)
     tools = [replace(tool, read_only=tool.read_only and not (tool.passes and added)) for tool in tools]
@@ -185,9 +187,10 @@ def chosen_toolsets(adapters: Sequence[Adapter], settings: ToolSettings, *, thro
             running = ", ".join(adapter.name for adapter in adapters)
             raise ConfigError(f"the toolset {name} needs the backend {needed}; running: {running}")
     # If only parts or debuggers run, tools that need a language server are left out.
+    everywhere = EVERYWHERE[:1] if settings.from_index else EVERYWHERE
     has_servers = adapters or through_neovim or not {*PARTS, _DEBUG} & set(settings.toolsets)
     without = set(settings.without_toolsets)
     if without.issuperset(EVERYWHERE):  # no tools for language servers in general: none for a single one either
         of_backends &= {"nvim"}
-    wanted = {*(EVERYWHERE if has_servers else ()), *of_backends, *settings.toolsets} - without
+    wanted = {*(everywhere if has_servers else ()), *of_backends, *settings.toolsets} - without
     return [name for name in TOOLSETS if name in wanted]

@@ -18,3 +18,4 @@ class ToolSettings(Struct, frozen=True):
     toolsets: tuple[str, ...] = ()  # in addition to those that fit the backends
     without_toolsets: tuple[str, ...] = ()
     index_store: str | None = None  # URL of the index store; None: the default one, if it exists
+    from_index: bool = False  # whether the index store answers alone, without a server and a checkout
