@@ -142,6 +142,14 @@ def disconnect(at: Transaction, actor: Actor, process: str | None = None) -> Non
         at.change("lapsed", "task", claim.id, claim.title)
 
 
+def away(at: Transaction, actor: Actor) -> None:
+    """The agent may be gone: its claims lapse until it is back, with its token."""
+    gone = sa.update(agents).where(agents.c.id == actor.id).values(connected=False, process="", last_seen=at.now)
+    at.connection.execute(gone)
+    at.change("disconnected", "agent", str(actor.id), actor.name)
+    _tell_of_claims(at, str(actor.id), "lapsed")
+
+
 def end(at: Transaction, process: str) -> None:
     """Disconnect all agents of a process of ours that has ended."""
     for row in list(at.connection.execute(sa.select(agents).where(agents.c.process == process)).mappings()):

@@ -19,6 +19,7 @@ Tell = Callable[[str, dict[str, str]], Awaitable[None]]
 class _Connection:
     actor: Actor
     token: str
+    is_away: bool = False
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -53,6 +54,9 @@ class Participants:
                     return agents.connect(at, client, process, known)
 
                 self._connections[key] = _Connection(await self._board.write(work), known)
+            elif (mine := self._connections[key]).is_away:
+                mine.actor = await self._board.write(lambda at: agents.come_back(at, mine.token, client, process))
+                mine.is_away = False
         return self._connections[key].actor
 
     async def register(self, key: str, client: str, name: str | None, token: str | None = None) -> Actor:
@@ -100,12 +104,18 @@ class Participants:
         """The connections of the agent of that id."""
         return [key for key, one in self._connections.items() if one.actor.id == agent]
 
+    async def away(self, key: str) -> None:
+        """The client of a connection seems to be gone; its agent is back with the next call."""
+        if (mine := self._connections.get(key)) and not mine.is_away and self.keys(str(mine.actor.id)) == [key]:
+            mine.is_away = True
+            await self._board.write(lambda at: agents.away(at, mine.actor), mine.actor)
+
     async def leave(self, key: str) -> None:
         """The connection has ended. Harmless if it never was one."""
         self._turns.pop(key, None)
         self.reached.pop(key, None)
         self._news.pop(key, None)
         if connection := self._connections.pop(key, None):
-            actor, process = connection.actor, self._board.process
+            actor, process = connection.actor, None if connection.is_away else self._board.process
             if not self.keys(str(actor.id)):  # it may be here again already
                 await self._board.write(lambda at: agents.disconnect(at, actor, process), actor)

@@ -34,6 +34,7 @@ from lsp_mcp.server.admission import LocalOnly, Visitors, token_in_address
 from lsp_mcp.server.board_api import BoardApi
 from lsp_mcp.server.board_files import PageFiles
 from lsp_mcp.server.board_people import Pass, Passes, Roster
+from lsp_mcp.server.board_presence import Presence
 from lsp_mcp.server.board_proof import proof_of
 from lsp_mcp.server.board_requests import json_of
 from lsp_mcp.server.http import no_token
@@ -194,7 +195,7 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
         files.route(),
     ]
     app: Starlette = server.streamable_http_app(transport_security=security, custom_starlette_routes=routes)
-    return LocalOnly(_Guarded(app, door), NAMES, [door.port])
+    return LocalOnly(_Guarded(app, door, Presence(host.participants.away)), NAMES, [door.port])
 
 
 async def _become(request: Request, host: BoardHost, door: BoardDoor) -> Response:
@@ -237,9 +238,10 @@ class _Guarded:
     other pages.
     """
 
-    def __init__(self, inner: ASGIApp, door: BoardDoor) -> None:
+    def __init__(self, inner: ASGIApp, door: BoardDoor, presence: Presence) -> None:
         self._inner = inner
         self._door = door
+        self._presence = presence
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -257,7 +259,8 @@ class _Guarded:
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._inner(scope, receive, with_headers)
+        with self._presence.of(request):
+            await self._inner(scope, receive, with_headers)
 
     def _refusal(self, request: Request) -> Response | None:
         path = request.url.path

@@ -13,6 +13,13 @@ from lsp_mcp.toolsets.tool import Client
 Left = Callable[[str], Awaitable[None]]
 
 _UNKNOWN = "agent"
+_SESSION = "mcp-session-id"  # a header of Streamable HTTP
+
+
+def session_key(request: Any) -> str | None:
+    """The key of the client whose session a request of Streamable HTTP names."""
+    session = request.headers.get(_SESSION)
+    return f"session {session}" if session else None
 
 
 def caller(context: ServerRequestContext[Any, Any], left: Left | None) -> Client:
@@ -30,7 +37,7 @@ def caller(context: ServerRequestContext[Any, Any], left: Left | None) -> Client
         return Client(name, f"http {name}")
     # The SDK (2.3) has no public name for it.
     connection = getattr(context.session, "_connection", None)
-    key = f"{name} {id(connection)}"
+    key = session_key(context.request) or f"{name} {id(connection)}"
     known = getattr(connection, "state", None)
     if left and connection is not None and isinstance(known, dict) and key not in known:
         known[key] = True
