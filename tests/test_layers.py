@@ -99,6 +99,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "board",
             "debug",
         },
+        {"inlining"},
         {"relocating"},
         {"signatures"},
         {"changing", "passing", "test_commands", "trees"},

@@ -16,6 +16,7 @@ from lsp_mcp.backend import Backend, Json, Scope
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step
 from lsp_mcp.errors import CallerError, PointError, RefusedError
 from lsp_mcp.features.checking.checking import problems
+from lsp_mcp.features.editing.offered_nearby import offered_nearby, own_actions
 from lsp_mcp.features.editing.tidying import formatting
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Offers
@@ -26,16 +27,18 @@ from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.addresses import Address
 from lsp_mcp.toolsets.answers import Confirmed
 from lsp_mcp.toolsets.deltas import Looked
-from lsp_mcp.toolsets.relocating import Relocating
+from lsp_mcp.toolsets.inlining import Inlining
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.uris import path_uri
 from lsp_mcp.visible import quoted, shortened
 
 _POINTS = 12  # identifiers of one line to ask about
+_NEARBY = 3  # of these, those whose declaration and uses are asked about
 _FORMAT, _IMPORTS = "Format file", "source.organizeImports"
 _EXTRACT = "refactor.extract"
 _SIGNATURE = "change signature"
 _MOVE = "move"
+_INLINE = "inline"
 
 
 class _Target(Struct, frozen=True):
@@ -57,7 +60,7 @@ class _Found(Struct, frozen=True):
     plan: EditPlan | None = None
 
 
-class RefactorTools(Relocating):
+class RefactorTools(Inlining):
     """One tool for all code actions that change source, for changes of signatures, and moves to other packages."""
 
     @tool(title="Refactor", read_only=False, destructive=True)
@@ -84,6 +87,13 @@ class RefactorTools(Relocating):
             )
             if moved is not None:
                 return moved
+        if _normal(action or "").split()[:1] == [_INLINE]:
+            keep = bool((options or {}).get("keep"))
+            inlined = await self._inline_everywhere(
+                call, target, keep=keep, apply=apply, confirmed=confirmed, allow_partial=allow_partial
+            )
+            if inlined is not None:
+                return inlined
         backend, find = await self._handle(call, target)
 
         async def ask() -> _Found:
@@ -94,6 +104,7 @@ class RefactorTools(Relocating):
         if found.plan is None or found.action is None:
             where = f"{self._sessions.workspace.display_path(found.target.path)}:{found.target.spans[0].start.line}"
             names = [_with_options(one) for one in found.actions]
+            names += await own_actions(backend, found.target.path, found.target.text, found.target.spans)
             nothing = f"{backend.plugin.name} offers nothing at {where}; edit_symbol edits any symbol."
             return self._render(
                 call,
@@ -173,7 +184,10 @@ class RefactorTools(Relocating):
         listed = [one for one, _ in actions if not one.disabled]
         if not wanted:
             return _Found(target, listed, before)
-        chosen = self._chosen(wanted, action or "", [one for one, _ in actions], backend)
+        try:
+            chosen = self._chosen(wanted, action or "", [one for one, _ in actions], backend)
+        except CallerError as error:
+            raise CallerError(f"{error}{await self._nearby(target, wanted)}") from None
         chosen = await self._at_its_diagnostic(target, chosen, fixed.get(chosen.name, ()))
         if chosen.kind == "format":
             edits: list[Json] = [{"changes": {path_uri(path): await formatting(backend, path, text)}}]
@@ -185,6 +199,20 @@ class RefactorTools(Relocating):
                 raise RefusedError(f"{backend.plugin.name} refuses {chosen.name}: {error}{what}", error.code) from None
         plan = await plan_of(backend, edits) if edits else EditPlan(())
         return _Found(target, listed, before, chosen, _named(backend, chosen, plan, options))
+
+    async def _nearby(self, target: _Target, wanted: str) -> str:
+        """Where the action is offered instead, as a sentence; empty if that is not known."""
+        names = [one.start for one in target.spans if target.text.identifier_at(one.start)]
+
+        def is_wanted(actions: Sequence[Action]) -> bool:
+            return any(not one.disabled for one in _matching(wanted, actions))
+
+        for point in names[:_NEARBY]:
+            found = await offered_nearby(target.backend, target.path, target.text, point, is_wanted)
+            if found:
+                self._targets.hand_out_readable([found])
+                return f" It is offered at {self._targets.anchor(found.path, found.span.start)}| {found.code}"
+        return " It needs a range of statements, or of one expression: FILE:L:C-L:C." if "extract" in wanted else ""
 
     async def _asked_for(self, target: _Target, wanted: str) -> list[Action]:
         """Actions that servers list only when asked by their kind."""
