@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
@@ -63,11 +63,17 @@ class Connected:
         return self._portal.start_task_soon(self.client.call_tool, tool, arguments)
 
 
+def as_json(arguments: Sequence[str]) -> list[str]:
+    """`arguments` of a server whose answers a test reads, as a script would."""
+    is_server = not arguments or arguments[0].startswith("-")
+    return ["--format", "json", *arguments] if is_server and "--format" not in arguments else list(arguments)
+
+
 @contextmanager
 def connected(*arguments: str, mode: Mode = "auto", env: Mapping[str, str] | None = None) -> Iterator[Connected]:
-    """`lsp-mcp ARGUMENTS` on stdio with a client; it has ended at the end."""
+    """`lsp-mcp ARGUMENTS` on stdio with a client; it has ended at the end. Answers are JSON by default."""
     parameters = StdioServerParameters(
-        command=PROGRAM, args=[*arguments, "--log-level", "error"], env={**os.environ, **GO_ENV, **(env or {})}
+        command=PROGRAM, args=[*as_json(arguments), "--log-level", "error"], env={**os.environ, **GO_ENV, **(env or {})}
     )
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(parameters, mode=mode)) as client:
         yield Connected(portal, client)
@@ -86,7 +92,7 @@ class Raw:
     def __init__(self, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> None:
         self.stderr = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
-            [PROGRAM, *arguments],
+            [PROGRAM, *as_json(arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.stderr,

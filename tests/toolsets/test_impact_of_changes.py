@@ -59,6 +59,7 @@ def test_uncommitted_changes_lead_to_the_tests_and_run_no_program_of_the_reposit
     clean, changed, below = answers
     assert clean["message"] == "Nothing that is uncommitted touches a symbol."
     assert changed["message"].startswith("git diff touches 2 symbols. 2 uses of two, Three,")
+    assert changed["message"].endswith(" Risk: public: Three.")
     assert [test["name"] for test in changed["tests"]] == ["TestTwo"]
     assert changed["commands"] == ["go test . -run '^(TestTwo)$'"]
     assert [symbol["name"] for symbol in changed["exported"]] == ["Three"]

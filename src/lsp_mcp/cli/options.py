@@ -480,8 +480,8 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
             "Whether lines and characters count from 0 or 1; anchors always count from 1.",
         ),
         "--format": (
-            {"type": click.Choice(["json", "compact"]), "default": "json", "show_default": True},
-            "Form of answers; compact is short text.",
+            {"type": click.Choice(["json", "compact"]), "default": "compact", "show_default": True},
+            "Form of answers: short text for models, or JSON for scripts. lsp-mcp call: JSON unless on a terminal.",
         ),
         "--response-format": (
             {"type": click.Choice(["text", "structured", "both"]), "default": "text", "show_default": True},

@@ -114,6 +114,7 @@ class Rename(Answer, frozen=True, kw_only=True):
 
     plan: EditPlan = field(default_factory=lambda: EditPlan(()))
     delta: Delta | None = None
+    with_places: bool = False  # each place of many, too
 
 
 class Check(Answer, frozen=True, kw_only=True):

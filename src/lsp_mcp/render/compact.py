@@ -16,6 +16,7 @@ from pathlib import Path
 from lsp_mcp.edits.plan import CreateFile, DeleteFile, EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.features.checking.problems import Delta
 from lsp_mcp.features.hierarchy import Node
+from lsp_mcp.prose import count
 from lsp_mcp.render.answers import (
     AnchorTo,
     Answer,
@@ -49,6 +50,7 @@ from lsp_mcp.visible import visible
 
 Shown = Callable[[Path], str]
 
+_MOST_PLACES = 20  # listed unless the caller wants more
 _MOST_IN_FILE = 40  # places of one change listed in a file; the others are counted
 _MOST_FILES = 100  # files listed for one change
 
@@ -82,7 +84,7 @@ def _body(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
         case Sources():
             yield from source_lines(answer.sources, anchor)
         case Rename():
-            yield from _changes(answer.plan, shown, anchor)
+            yield from _changes(answer.plan, shown, anchor, with_places=answer.with_places)
             if answer.delta:
                 yield from _made_wrong(answer.delta, anchor)
         case _:
@@ -182,18 +184,23 @@ def _path(nodes: Sequence[Node], shown: Shown) -> Iterator[str]:
     yield from [" > ".join(parts)] if parts else []
 
 
-def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
+def _changes(plan: EditPlan, shown: Shown, anchor: AnchorTo, *, with_places: bool) -> Iterator[str]:
     """Equal changes are listed once, with their places; files that move between the same folders share a line.
 
-    Nobody reads thousands of places: of many in a file, or in many files, the rest is counted.
+    Nobody reads thousands of places: of more than 20 only the files are listed, with counts, unless `with_places`; then
+    of many in a file, or in many files, the rest is counted.
     """
+    counts_only = plan.edit_count > _MOST_PLACES and not with_places
     places: dict[tuple[str, str], dict[Path, list[Point]]] = {}
     for change in (step for step in plan.steps if isinstance(step, FileChange)):
         for one in change.changes:
             places.setdefault((one.old_text, one.new_text), {}).setdefault(change.path, []).append(one.span.start)
     for (old, new), files in places.items():
-        yield f"{old!r} → {new!r} at"
+        yield f"{old!r} → {new!r} {'in (verbose=true lists the places)' if counts_only else 'at'}"
         for path, points in islice(files.items(), _MOST_FILES):
+            if counts_only:
+                yield f"{anchor(path, points[0])} {count(len(points), 'place')}"
+                continue
             more = f" and {len(points) - _MOST_IN_FILE:,} more" if len(points) > _MOST_IN_FILE else ""
             yield f"{anchor(path, None)} {' '.join(map(_at, points[:_MOST_IN_FILE]))}{more}"
         if len(files) > _MOST_FILES:

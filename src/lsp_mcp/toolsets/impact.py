@@ -124,7 +124,7 @@ class ImpactTools(AnchorToolset):
         if not found:
             message = "Nothing that is uncommitted touches a symbol."
         elif of_diff:
-            message = f"git diff touches {count(len(found), 'symbol')}. {message}"
+            message = f"git diff touches {count(len(found), 'symbol')}. {message} {_risk(found, backends)}".rstrip()
         gaps += capped(min(limit, len(uses)), len(uses))
         root = self._sessions.workspace.root
         return self._render(
@@ -185,7 +185,9 @@ class ImpactTools(AnchorToolset):
         in_headers: list[Container] = []
         by_tests: list[Container] = []
         backends, gaps = await self._sessions.ready(call.report)
-        checked = exported = implicit = to_go = 0
+        exported: list[Container] = []
+        implicit: list[str] = []
+        checked = to_go = 0
         for backend in backends:
             files = await asyncio.to_thread(source_files, below, backend)
             if len(files) > _MOST_FILES:
@@ -211,21 +213,29 @@ class ImpactTools(AnchorToolset):
                 text = f"capped at {most:,} of {most + skipped:,} symbols{why}; {first}pass a smaller path"
                 gaps.append(Gap("capped", text))
             gaps += self._not_judged(backend, result)
-        self._targets.hand_out_readable(one.place for one in (*every, *in_headers, *by_tests))
-        others = [f"{count(exported, 'exported one')} that may be used elsewhere"] if exported else []
-        others += [f"{implicit:,} that are used without being named"] if implicit else []
+        self._targets.hand_out_readable(one.place for one in (*every, *in_headers, *by_tests, *exported))
         where = "in the workspace" if path == "." else f"below {path}"
         message = f"{count(len(every), 'unused symbol')} of {checked:,} examined {where}"
         message += f" ({to_go:,} to go)" if to_go else ""
         message += f", {len(in_headers):,} more that headers declare for other code too" if in_headers else ""
         message += f", and {len(by_tests):,} that only tests use." if by_tests else "."
-        message += f" Not judged: {' and '.join(others)}." if others else ""
+        if exported:
+            message += f" {count(len(exported), 'exported one')} without uses here may have some elsewhere."
+        if implicit:
+            names = first_few(sorted(dict.fromkeys(implicit), key=lambda name: name.lower().startswith("test")))
+            message += f" Not judged: {len(implicit):,} that are used without being named ({names})."
         lists: dict[str, list[Container]] = {}
         room = limit
-        for field, found in (("unused", every), ("unused_in_headers", in_headers), ("used_by_tests_only", by_tests)):
+        named = {
+            "unused": every,
+            "unused_in_headers": in_headers,
+            "used_by_tests_only": by_tests,
+            "unused_exported": exported,
+        }
+        for field, found in named.items():
             lists[field] = found[:room]
             room -= len(lists[field])
-        gaps += capped(limit - room, len(every) + len(in_headers) + len(by_tests))
+        gaps += capped(limit - room, len(every) + len(in_headers) + len(by_tests) + len(exported))
         return self._render(
             call,
             UnusedList(
@@ -258,6 +268,21 @@ class ImpactTools(AnchorToolset):
             text = f"nothing declared in {count(len(result.unread), 'file')}, as far as {backend.plugin.name} says"
             gaps.append(news("setup", text, files=result.unread))
         return gaps
+
+
+def _risk(found: Sequence[Impact], backends: Sequence[Backend]) -> str:
+    """What of a diff needs a closer look, as a sentence; empty if there is nothing."""
+    judged = list(zip(found, backends, strict=True))
+    public = [one.symbol.name for one, of in judged if of.plugin.is_exported(one.symbol.name, one.symbol.place.path)]
+    outside = [one.symbol.name for one in found if any(_is_outside(one, use) for use in one.uses)]
+    untested = [one.symbol.name for one in found if one.uses and not one.tests]
+    named = {"public": public, "used in other folders": outside, "reached by no test": untested}
+    risks = [f"{what}: {first_few(names)}" for what, names in named.items() if names]
+    return f"Risk: {'; '.join(risks)}." if risks else ""
+
+
+def _is_outside(one: Impact, use: Place) -> bool:
+    return use.path.parent != one.symbol.place.path.parent
 
 
 def _places(found: Impact) -> Iterator[Place]:

@@ -51,6 +51,7 @@ class RenameTools(ChangingToolset):
             bool, Field(description="Rename by text in files that cannot be compiled here"), UNLISTED
         ] = False,
         confirmed: Confirmed = False,
+        verbose: Annotated[bool, Field(description="List each place of many"), UNLISTED] = False,
         format: FormatChoice = None,
     ) -> str:
         """Rename a symbol in the whole workspace. Writes all files or none; refuses names that clash or are invalid."""
@@ -88,6 +89,7 @@ class RenameTools(ChangingToolset):
                 arguments=call.arguments,
                 gaps=[*without_places(gaps), *remarks],
                 plan=plan,
+                with_places=verbose,
             ),
         )
 

@@ -37,22 +37,23 @@ _JUDGED = frozenset({"function", "method", "variable", "constant", "type_alias"}
 
 class Unused(Struct):
     """`unused` symbols have no use, `in_headers` neither, but other code may use those, which a header declares;
-    `by_tests` only uses in tests. All are in the order of the files.
+    `by_tests` only uses in tests; `exported` ones have none in the workspace, but may have elsewhere. All are in the
+    order of the files.
 
     `checked` is the number of symbols checked, `left_out` the number of others, and for `late` ones there was no time;
-    `exported` ones may be used by other code, and `implicit` ones by the language itself: neither is judged. The server
-    gave no answer about `unanswered` ones, refused one about `refused` ones, by its reason, and `doubted` ones may be
-    used in the files `doubts`. `unread` files have no outline.
+    `implicit` are the names of others that the language or a framework uses: entry points, tests. The server gave no
+    answer about `unanswered` ones, refused one about `refused` ones, by its reason, and `doubted` ones may be used in
+    the files `doubts`. `unread` files have no outline.
     """
 
     unused: list[Container] = field(default_factory=list)
     in_headers: list[Container] = field(default_factory=list)
     by_tests: list[Container] = field(default_factory=list)
+    exported: list[Container] = field(default_factory=list)
     checked: int = 0
     left_out: int = 0
     late: int = 0
-    exported: int = 0
-    implicit: int = 0
+    implicit: list[str] = field(default_factory=list)
     unanswered: list[Container] = field(default_factory=list)
     refused: dict[str, list[Container]] = field(default_factory=dict)
     doubted: list[Container] = field(default_factory=list)
@@ -123,7 +124,9 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
             result.doubted.append(one)
             result.doubts.update(found.doubts)
         elif found.is_implicit:
-            result.implicit += 1
+            result.implicit.append(last_word(one.name))
+        elif not found.uses and backend.plugin.is_exported(one.name, one.place.path):
+            result.exported.append(one)
         elif not found.uses:
             (result.in_headers if found.is_in_header else result.unused).append(one)
         elif _only_in(tests, found.uses) and not _only_in(tests, [one.place]):
@@ -147,15 +150,14 @@ def _candidates(backend: Backend, declared: Sequence[Container], result: Unused)
     found = []
     for one in declared:
         name = last_word(one.name)
-        if one.kind not in _JUDGED or is_test(adapter, one.place.path, name):
+        if one.kind not in _JUDGED:
             continue
-        if backend.plugin.is_exported(one.name, one.place.path):
-            result.exported += 1
-        elif implicit and re.search(implicit, one.place.text.line(one.place.span.start.line)):
-            result.implicit += 1
+        line = one.place.text.line(one.place.span.start.line)
+        if is_test(adapter, one.place.path, name) or (implicit and re.search(implicit, line)):
+            result.implicit.append(name)
         else:
             found.append(one)
-    return found
+    return sorted(found, key=lambda one: backend.plugin.is_exported(one.name, one.place.path))  # stable: those last
 
 
 def _only_in(pattern: str, places: Sequence[Place]) -> bool:
