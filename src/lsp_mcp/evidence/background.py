@@ -1,4 +1,4 @@
-"""Proofs that continue while nobody asks: `Background`."""
+"""Proofs that continue, and other work that is done, while nobody asks: `Background`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ Proof = Callable[[], Awaitable[object]]
 class Background:
     """Finishes the proofs of answers that were given before all was compared, the latest question first, one at a time.
 
-    While any question is asked, none runs: it is cancelled, and begun again afterwards. What it found out by then is
-    kept where the next question finds it, so that a proof is a question whose answer nobody reads.
+    While any question is asked, none runs: it is cancelled, which the server is told as well, and begun again
+    afterwards. What it found out by then is kept where the next question finds it, so that a proof is a question whose
+    answer nobody reads. Other work that has to give way to questions is run in the same way.
     """
 
     def __init__(self) -> None:

@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Checked, Json
-from lsp_mcp.errors import LspMcpError, SilentError
+from lsp_mcp.errors import SilentError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage import Coverage
 from lsp_mcp.lsp.freshness import Freshness
@@ -58,8 +59,13 @@ class Checking:
         self.timeout = timeout  # seconds for one answer
         self._asking = asyncio.Lock()
         self._seen: tuple[tuple[int, Connection, frozenset[Path]], Checked] | None = None  # the last one, and its state
-        self._beginning: asyncio.Task[None] | None = None
+        self._first: int | None = None  # the changes of the workspace when its baseline was to be taken
         self.baseline: Checked | None = None
+
+    @property
+    def _patience(self) -> float:
+        """The seconds that the server may spend checking everything; more if nobody waits."""
+        return budget.left() if budget.present().is_background else within(self.timeout) * _SHARE
 
     @property
     def _covers_workspace(self) -> bool:
@@ -67,30 +73,30 @@ class Checking:
 
     # --- before anything changes -------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Take the baseline once, in the background; a change before it is complete leaves none."""
-        if self._beginning is None:
-            self._beginning = asyncio.create_task(self._take_baseline(self._freshness.generation))
+    def begin_baseline(self) -> bool:
+        """Whether `take_baseline` has to be called: any change after the first call of this one leaves no baseline."""
+        if self._first is None:
+            self._first = self._freshness.changes
+        return self.baseline is None and self._first == self._freshness.changes
 
-    async def close(self) -> None:
-        """Stop taking a baseline."""
-        if self._beginning:
-            self._beginning.cancel()
-            await asyncio.wait([self._beginning])
+    async def take_baseline(self) -> None:
+        """Record the problems of the workspace before its first change; it may be cancelled, and called again.
 
-    async def _take_baseline(self, before: int) -> None:
-        try:
-            if await self._freshness.sync() != before:
-                return  # an edit may have happened in between
-            if self._covers_workspace:
-                checked = await self.check()
-            else:
-                checked = self._checked(await self._lifetime.live(), await self._freshness.look_at(None))
-            # Files that depend on others may be unknown; that does not matter.
-            if not any(gap.kind == "not_read" for gap in checked.gaps) and await self._freshness.sync() == before:
-                self.baseline = checked
-        except LspMcpError as error:
-            log.info("%s: no baseline of diagnostics: %s", self._adapter.name, error)
+        Raises:
+            LspMcpError: see `check`.
+        """
+        before = await self._freshness.sync()
+        if not self.begin_baseline():
+            return
+        if self._covers_workspace:
+            checked = await self.check()
+        else:
+            checked = self._checked(await self._lifetime.live(), await self._freshness.look_at(None))
+        # Files that depend on others may be unknown; that does not matter.
+        if any(gap.kind == "not_read" for gap in checked.gaps):
+            return
+        if await self._freshness.sync() == before and self.begin_baseline():
+            self.baseline = checked
 
     # --- now ---------------------------------------------------------------------------------------
 
@@ -124,7 +130,7 @@ class Checking:
         params = {"command": self._rules.command, "arguments": [{self._rules.command_field: files}]}
         try:
             with phase(lambda: f"{self._adapter.name}: checking all files"):
-                await connection.request("workspace/executeCommand", params, timeout=within(self.timeout) * _SHARE)
+                await connection.request("workspace/executeCommand", params, timeout=self._patience)
         except SilentError:
             text = f"{self._adapter.name} did not check all files in time; ask again"
             return Checked(self._found(connection), (), gaps=(Gap("not_read", text),))

@@ -64,6 +64,7 @@ class Freshness:
 
     def __init__(self, sources: Sources, served: Served) -> None:
         self.generation = 0
+        self.changes = 0  # of the workspace: the part of the generation that others caused
         self._disturbances = 0  # the part of it caused by showing the server other texts for a check
         self._sources = sources
         self._served = served
@@ -149,7 +150,9 @@ class Freshness:
             self._served.coverage.changed(elsewhere)
             outside = [*outside, *elsewhere]
         # Before any further wait: a caller cancelled there must not hide it from others.
-        self.generation += bool(matters or outside or edited)
+        has_changed = bool(matters or outside or edited)
+        self.generation += has_changed
+        self.changes += has_changed
         self._served.words.changed([*outside, *edited])
         self._served.words.begin()
         self._to_read.update(edited)

@@ -47,9 +47,13 @@ class ServedProblems:
         """See `backend.Problems.diagnostics`."""
         return self._diagnosing.diagnostics(path)
 
-    def begin_baseline(self) -> None:
-        """Take the baseline in the background, so that `check` can tell which problems are new; idempotent."""
-        self._checking.begin()
+    def begin_baseline(self) -> bool:
+        """See `Checking.begin_baseline`."""
+        return self._checking.begin_baseline()
+
+    async def take_baseline(self) -> None:
+        """See `Checking.take_baseline`."""
+        await self._checking.take_baseline()
 
     @property
     def baseline(self) -> Checked | None:

@@ -239,7 +239,6 @@ class Session:
 
     async def close(self) -> None:
         """End the server, within 3 s; idempotent."""
-        await self._checking.close()
         await self._lifetime.close()
         await self.words.close()
         await self._coverage.close()

@@ -283,9 +283,10 @@ class Sessions:
             return
 
     def begin_baselines(self) -> None:
-        """Take the baseline in the background, so that a check can tell which problems are new; idempotent."""
+        """Record the problems of the workspace when nobody asks, so that a check can tell which are new; idempotent."""
         for session in self._sessions:
-            session.problems.begin_baseline()
+            if session.problems.begin_baseline():
+                self.word_checks.background.later(("baseline", id(session)), session.problems.take_baseline)
 
     async def last_edits(self) -> None:
         """Return when edits in progress are written; no other edit begins."""
