@@ -86,6 +86,7 @@ class Packages(Data, frozen=True):
     clause_pattern: str  # the package clause, in text without comments; group `name`
     module_file: str  # the file in the folder where package paths begin
     module_pattern: str  # in that file; the group `path` is the module's path
+    data_folder: str  # of a package, which has what its tests read
     clause: str = ""  # the package clause for {name}
     import_clause: str = ""  # imports what {spec} says
     qualified: str = ""  # another package's {name}
@@ -99,6 +100,13 @@ class Follower(Data, frozen=True):
     pattern: str
 
 
+class Encoder(Data, frozen=True):
+    """Code that reads and writes fields by their names; {name} is its own name."""
+
+    call_pattern: str  # its calls
+    tag_pattern: str = ""  # on the line of a field: another name, which it uses instead
+
+
 class Renaming(Data, frozen=True):
     """What the server overlooks when it renames."""
 
@@ -107,7 +115,10 @@ class Renaming(Data, frozen=True):
     embedded_refusal: str = ""
     known_by_name: dict[str, str] = field(
         default_factory=dict
-    )  # a member's name and detail → what relies on that name, for people
+    )  # pattern of a member's name and detail → what relies on that name, for people
+    literal_type_pattern: str = ""  # matches code up to the name of a method in a type without a name
+    look_up_pattern: str = ""  # matches a text up to a name in a string, where it is looked up
+    encoders: dict[str, Encoder] = field(default_factory=dict)
     names_no_files: bool = False  # code never refers to files, so a file can be renamed freely within its folder
     packages: Packages | None = None
 

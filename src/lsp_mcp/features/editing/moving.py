@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.disk.files import content_or_nothing
@@ -71,13 +72,29 @@ async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | 
     return None
 
 
+def with_data(backend: Backend, plan: EditPlan) -> EditPlan:
+    """`plan` with the folders of data that belong to the packages that it moves."""
+    packages = backend.plugin.renaming.packages
+    moves = [step for step in plan.steps if isinstance(step, RenameFile)]
+    folders = {step.old.parent: step.new.parent for step in moves if step.old.parent != step.new.parent}
+    data = [
+        RenameFile(old / packages.data_folder, new / packages.data_folder)
+        for old, new in folders.items()
+        if packages and (old / packages.data_folder).is_dir()
+    ]
+    if not data:
+        return plan
+    last = plan.steps.index(moves[-1]) + 1
+    return replace(plan, steps=(*plan.steps[:last], *data, *plan.steps[last:]))
+
+
 async def build_changes(backend: Backend, plan: EditPlan) -> list[str]:
     """What is built differently because of the files that `plan` moves; empty if nothing is."""
     moves: dict[Path, Path] = {}
     for step in plan.steps:
         if isinstance(step, RenameFile):
-            inside = source_files(step.old, backend) if step.old.is_dir() else [step.old]
-            moves |= {path: step.new / path.relative_to(step.old) for path in inside}
+            inside = source_files(step.old, backend) if step.old.is_dir() else []
+            moves |= {path: step.new / path.relative_to(step.old) for path in (step.old, *inside)}
     return [*await asyncio.to_thread(backend.plugin.build_changes, moves, backend.root)] if moves else []
 
 

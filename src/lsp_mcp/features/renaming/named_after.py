@@ -24,17 +24,18 @@ from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.servers.traits import Renaming
-from lsp_mcp.text import Point
+from lsp_mcp.text import Point, Span
 
 _MOST_TYPES = 100  # of one name
 
 
 class Renamed(Struct, frozen=True):
-    """A symbol to rename; `owner` is the name of its type, empty at the top level of a file."""
+    """A symbol to rename; `owner` is the name of its type, empty at the top level of a file, and `home` its extent."""
 
     symbol: Symbol
     name: str
     owner: str
+    home: Span | None = None
 
 
 class Follower(Struct, frozen=True):
@@ -120,12 +121,16 @@ def known_by_name(rules: Renaming, renamed: Sequence[Renamed], new_name: str) ->
     """What the members `renamed` are to code outside the workspace by their old or new name; empty if nothing."""
     said = []
     for one in renamed:
-        lost, gained = (rules.known_by_name.get(f"{name} {one.symbol.detail}", "") for name in (one.name, new_name))
+        lost, gained = (_known(rules, f"{name} {one.symbol.detail}") for name in (one.name, new_name))
         if one.owner and lost:
             said.append(f"{one.owner} would not implement {lost} without {one.name}")
         if one.owner and gained:
             said.append(f"{one.owner} would implement {gained} with {new_name}")
     return first_few(said)
+
+
+def _known(rules: Renaming, member: str) -> str:
+    return next((what for pattern, what in rules.known_by_name.items() if re.fullmatch(pattern, member)), "")
 
 
 def no_longer_run(tests: Tests, renamed: Renamed, new_name: str) -> bool:
@@ -143,7 +148,8 @@ def _at(backend: Backend, outline: tuple[Symbol, ...], starts: Collection[Point]
         if symbol.place.span.start in starts:
             named = member.match(symbol.name)
             own = named["owner"] if named else owner.name if owner else ""
-            yield Renamed(symbol, symbol.place.text.slice(symbol.place.span), own)
+            home = owner.extent if owner else None
+            yield Renamed(symbol, symbol.place.text.slice(symbol.place.span), own, home)
 
 
 def _filled(pattern: str, name: str) -> str:

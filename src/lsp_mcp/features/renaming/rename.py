@@ -14,6 +14,8 @@ from lsp_mcp.edits.rewriting import by_word
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import of_namesakes
+from lsp_mcp.features.editing.moving import with_data
+from lsp_mcp.features.renaming.by_name import found_by_name
 from lsp_mcp.features.renaming.named_after import (
     Renamed,
     known_by_name,
@@ -124,6 +126,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     plan = await plan_of(backend, [edit])
     # Some servers replace whole files (python-lsp-server 1.x).
     plan = replace(plan, steps=tuple(by_word(step) if isinstance(step, FileChange) else step for step in plan.steps))
+    plan = with_data(backend, plan)
     plan = await _without_namesakes(backend, plan, (path, identifier.start))
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
     changed = {step.path for step in plan.steps if isinstance(step, FileChange)}
@@ -134,6 +137,10 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     strangers += left_behind
     if known := known_by_name(backend.plugin.renaming, together, new_name):
         plan = replace(plan, confirmations=(*plan.confirmations, known))
+    if renamed:
+        sites = Renaming(plan).sites
+        dynamic = await found_by_name(backend, renamed, new_name, sites)
+        plan = replace(plan, confirmations=(*plan.confirmations, *dynamic))
     lost = ""
     if (tests := backend.plugin.adapter.tests) and renamed and no_longer_run(tests, renamed, new_name):
         lost = f"{new_name} is not run as a test, as {renamed.name} was"

@@ -12,7 +12,6 @@ from lsp_mcp.servers.gopls.rules import Projects
 
 _EMBEDDED = re.compile(r"(?m)^//go:embed[ \t]+(\S.*)$")
 _PATTERN = re.compile(r'"(?:all:)?([^"]+)"|`(?:all:)?([^`]+)`|(?:all:)?([^\s"`]+)')
-_DATA = "testdata"
 
 
 def build_changes(moves: Mapping[Path, Path], root: Path, rules: Projects) -> list[str]:
@@ -29,15 +28,13 @@ def _names(moves: Mapping[Path, Path]) -> Iterator[str]:
 def _folders(moves: Mapping[Path, Path], root: Path, rules: Projects) -> Iterator[str]:
     """For folders whose files move to others."""
     for old, new in dict.fromkeys((old.parent, new.parent) for old, new in moves.items() if old.parent != new.parent):
-        was, becomes = (_shown(folder, root) for folder in (old, new))
+        becomes = _shown(new, root)
         if rules.ignores(new / "x", root) and not rules.ignores(old / "x", root):
             yield f"./... does not match {becomes}, so that its tests do not run"
         if (module := _module(new, rules)) != _module(old, rules):
             yield f"{becomes} is in another module, {_shown(module, root)}" if module else f"{becomes} is in no module"
         if new.name == "main" != old.name:
             yield f"{becomes} is a program, which no package can import"
-        if (old / _DATA).is_dir() and old / _DATA not in moves and not (new / _DATA).exists():
-            yield f"{was}/{_DATA} would not move along"
 
 
 def _embeds(moves: Mapping[Path, Path], root: Path) -> Iterator[str]:

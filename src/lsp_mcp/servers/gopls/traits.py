@@ -6,6 +6,7 @@ from lsp_mcp.servers.traits import (
     BuiltAction,
     Diagnostics,
     Documents,
+    Encoder,
     Follower,
     Packages,
     Refactorings,
@@ -85,21 +86,57 @@ VISIBILITY = Visibility(
 )
 
 
+_P = r"(?:\w+ )?"  # the name of a parameter or result
+_ANY = r"(?:any|interface\{\})"
+_BYTES_OR_ERROR = rf"\({_P}\[\]byte, {_P}error\)"
+_ONE_ERROR = rf"(?:error|\({_P}error\))"
+_KNOWN_BY_NAME = {
+    r"String func\(\) (?:string|\(\w+ string\))": "fmt.Stringer",
+    r"GoString func\(\) (?:string|\(\w+ string\))": "fmt.GoStringer",
+    rf"Format func\({_P}fmt\.State, {_P}(?:rune|int32)\)": "fmt.Formatter",
+    r"Error func\(\) (?:string|\(\w+ string\))": "error",
+    r"Unwrap func\(\) (?:\[\])?error": "errors.Unwrap",
+    rf"Is func\({_P}error\) bool": "errors.Is",
+    rf"As func\({_P}{_ANY}\) bool": "errors.As",
+    rf"MarshalJSON func\(\) {_BYTES_OR_ERROR}": "json.Marshaler",
+    rf"UnmarshalJSON func\({_P}\[\]byte\) {_ONE_ERROR}": "json.Unmarshaler",
+    rf"MarshalText func\(\) {_BYTES_OR_ERROR}": "encoding.TextMarshaler",
+    rf"UnmarshalText func\({_P}\[\]byte\) {_ONE_ERROR}": "encoding.TextUnmarshaler",
+    rf"MarshalBinary func\(\) {_BYTES_OR_ERROR}": "encoding.BinaryMarshaler",
+    rf"UnmarshalBinary func\({_P}\[\]byte\) {_ONE_ERROR}": "encoding.BinaryUnmarshaler",
+    rf"GobEncode func\(\) {_BYTES_OR_ERROR}": "gob.GobEncoder",
+    rf"GobDecode func\({_P}\[\]byte\) {_ONE_ERROR}": "gob.GobDecoder",
+    r"MarshalXML(?:Attr)? func\(.*xml\..*\) .*error\)?": "xml.Marshaler",
+    rf"UnmarshalXML(?:Attr)? func\(.*xml\..*\) {_ONE_ERROR}": "xml.Unmarshaler",
+    rf"MarshalYAML func\(\) \({_P}(?:{_ANY}|\[\]byte), {_P}error\)": "yaml.Marshaler",
+    rf"UnmarshalYAML func\(.+\) {_ONE_ERROR}": "yaml.Unmarshaler",
+    r"IsZero func\(\) bool": "encoders that omit zero values",
+    r"LogValue func\(\) slog\.Value": "slog.LogValuer",
+    rf"Scan func\({_P}{_ANY}\) {_ONE_ERROR}": "sql.Scanner",
+    rf"Value func\(\) \({_P}driver\.Value, {_P}error\)": "driver.Valuer",
+    rf"ServeHTTP func\({_P}http\.ResponseWriter, {_P}\*http\.Request\)": "http.Handler",
+}
+
 RENAMING = Renaming(
     names_no_files=True,
     # In the build of a file that has no other use of the type than by that field.
     embedded_refusal="an embedded field must be renamed at its declaration",
     # It refuses to break an interface of the workspace, and says nothing of those of Go's library.
-    known_by_name={
-        "String func() string": "fmt.Stringer",
-        "GoString func() string": "fmt.GoStringer",
-        "Error func() string": "error",
-        "Unwrap func() error": "errors.Unwrap",
-        "MarshalJSON func() ([]byte, error)": "json.Marshaler",
-        "UnmarshalJSON func([]byte) error": "json.Unmarshaler",
-        "MarshalText func() ([]byte, error)": "encoding.TextMarshaler",
-        "UnmarshalText func([]byte) error": "encoding.TextUnmarshaler",
-        "ServeHTTP func(http.ResponseWriter, *http.Request)": "http.Handler",
+    known_by_name=_KNOWN_BY_NAME,
+    # `x.(interface{ Do() string })`; what a declared interface asks for, gopls relates to what implements it.
+    literal_type_pattern=r"(?:[^\w\s\]]|\bcase|\bvar[ \t]+\w+)\s*interface[ \t]*\{(?:[^{}]|\{\})*\Z",
+    look_up_pattern=r"\b(?:MethodByName|FieldByName)\(\s*[\"`]\Z|\{\{(?:[^{}]*[^\w{}])?\.(?:\w+\.)*\Z",
+    encoders={
+        **{
+            name: Encoder(
+                rf"\b{name}\.(?:\w*Marshal\w*|\w*Unmarshal\w*|Encode|Decode|NewEncoder|NewDecoder)\(",
+                rf'\b{name}:\\?"[^",\\]',
+            )
+            for name in ("json", "xml", "yaml", "toml", "bson", "msgpack", "cbor")
+        },
+        "gob": Encoder(r"\bgob\.(?:NewEncoder|NewDecoder|Register)\("),
+        "mapstructure": Encoder(r"\bmapstructure\.\w*Decode\w*\(", r'\bmapstructure:"[^",]'),
+        "db": Encoder(r"\.(?:StructScan|NamedExec|NamedQuery)\(", r'\bdb:"[^",]'),
     },
     followers=(
         # gopls 0.24 leaves examples behind, and `go test`, which checks that they belong to something, fails.
@@ -119,6 +156,7 @@ RENAMING = Renaming(
         clause_pattern=r"^package\s+(?P<name>\w+)",
         module_file="go.mod",
         module_pattern=r'^module\s+"?(?P<path>[^\s"]+)',
+        data_folder="testdata",
         clause="package {name}",
         import_clause="import {spec}",
         qualified="{package}.{name}",
