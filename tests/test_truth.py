@@ -35,6 +35,18 @@ def test_answers_about_real_go_packages_are_true_or_say_what_they_lack() -> None
     assert figures["flagged though right"] < 0.1 * sum(asked.values()), done.stderr
 
 
+def test_trees_that_are_made_of_what_is_hard_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_without("gopls")
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    write_go = importlib.import_module("hostile").write_go
+    for seed in range(1, 4):
+        write_go(tmp_path / str(seed), seed)
+        done = subprocess.run(
+            ["go", "vet", "./..."], cwd=tmp_path / str(seed), capture_output=True, text=True, timeout=BOUND, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """The examination's reader of one translation unit."""

@@ -81,7 +81,7 @@ def examine(
 
 
 def _language(tree: Tree, systems: list[str], stack: ExitStack, *, quick: bool) -> Language:
-    if tree.module or tree.standard:
+    if tree.backend == "gopls":
         return Go(stack.enter_context(go_oracle(CACHE, systems)), quick=quick)
     if find_spec("clang") is None:
         raise RuntimeError("libclang is not installed; run: make env")

@@ -109,7 +109,7 @@ class Graph:
         return found
 
     def same(self, other: Graph) -> str:
-        """The difference of the use graph of `other`, ignoring names; "" if there is none."""
+        """The difference of the use graph of `other`, and of what its types are below; ignoring names, "" if none."""
         here, there = ({s.id: s.uses for s in graph.symbols.values()} for graph in (self, other))
         for lost in here.keys() ^ there.keys():
             side = "lost" if lost in here else "new"
@@ -117,6 +117,11 @@ class Graph:
         for id_, uses in here.items():
             if uses != there[id_]:
                 return f"{id_}: lost {_some(uses - there[id_])}, new {_some(there[id_] - uses)}"
+        for symbol in self.symbols.values():
+            if set(symbol.subtypes) != set(other.symbols[symbol.id].subtypes):
+                return (
+                    f"{symbol.id}: {len(symbol.subtypes)} types below it, then {len(other.symbols[symbol.id].subtypes)}"
+                )
         return ""
 
 

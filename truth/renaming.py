@@ -17,22 +17,25 @@ from session import Answer, Session
 from sources import git
 from verdicts import Outcome, Verdict
 
+_TAKEN = 0.5  # share of new names that something else has
+
 
 def random_renames(
     session: Session, language: Language, live: Path, shadow: Path, graph: Graph, rng: random.Random
 ) -> Iterator[tuple[Answer, Outcome]]:
-    """Rename random symbols to new names of the same length, which nothing else has.
+    """Rename random symbols to new names of the same length; every second time to one that something else has.
 
     Right: compilers and checkers say nothing new (for Go: `go build`, `go vet`, and `go test -run XXX`; for C and C++:
     the compiler, of each unit that includes what changed); no file has another change than the new name for the old;
     and either the name changed at all places that the oracle has for the symbol and at none that it has for another,
-    or the oracle, asked about the tree as it is now, sees the same symbols spelled at the same places as before.
+    or, always if something else has the new name, the oracle, asked about the tree as it is now, sees the same symbols
+    spelled at the same places as before, and the same types below each.
     Rightly refused: the same rename, made at exactly the places that the oracle has for the symbol, would not keep the
     code as it is; or the word is where the oracle does not read.
     """
     language.trouble(live, [])
     for symbol in symbols(graph, rng):
-        name = language.new_name(symbol, graph, rng)
+        name = (_taken(symbol, graph, rng) if rng.random() < _TAKEN else "") or language.new_name(symbol, graph, rng)
         at = spelled_at(symbol, rng)
         if not name or len(graph.at[at]) > 1:
             continue
@@ -43,6 +46,14 @@ def random_renames(
         yield answer, _applied(answer, language, live, graph, symbol, name)
         git(live, "checkout", "-q", "--", ".")
         git(live, "clean", "-fdq")
+
+
+def _taken(symbol: Symbol, graph: Graph, rng: random.Random) -> str:
+    """A name as long as that of `symbol`, and as visible, that something else has; "" if there is none."""
+    name, fits = symbol.name, re.compile(r"(?!main$|init$)[A-Za-z]\w*", re.ASCII)
+    others = {one.name for one in graph.symbols.values() if not one.outside and fits.fullmatch(one.name)}
+    same = [one for one in others if len(one) == len(name) and one[0].isupper() == name[0].isupper() and one != name]
+    return rng.choice(sorted(same)) if same and fits.fullmatch(name) else ""
 
 
 def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbol: Symbol, name: str) -> Outcome:
@@ -56,7 +67,8 @@ def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbo
             why = why or f"{file} has other changes than the name"
         places.update(_spelled_at(file, before, after, symbol.name, name))
     others = places - symbol.uses  # comments, code that the oracle does not read, and a mistake or a related symbol
-    if not symbol.uses <= places or any(place in graph.at for place in others):
+    is_taken = name in graph.words
+    if is_taken or not symbol.uses <= places or any(place in graph.at for place in others):
         now = language.graph(live)
         why = why or graph.same(now)
         if new := [error for error in now.broken if error not in graph.broken]:

@@ -95,7 +95,18 @@ class Session:
 def session(backend: str, folder: Path, cache: Path) -> Iterator[Session]:
     """`lsp-mcp` on `folder`, with an index of its own in `cache`; it has ended at the end."""
     scheme = {"gopls": "go", "clangd": "cpp"}[backend]
-    options = ["--backend", backend, "--workspace-root", str(folder), "--ready-timeout", "300", "--log-level", "error"]
+    options = [
+        "--backend",
+        backend,
+        "--workspace-root",
+        str(folder),
+        "--ready-timeout",
+        "300",
+        "--log-level",
+        "error",
+        "--format",
+        "json",
+    ]
     # A server of its own: the parts are independent, and nothing is left running.
     env = {**os.environ, **_ENV, "LSP_MCP_CACHE": str(cache), "LSP_MCP_SHARED": "0"}
     server = StdioServerParameters(command=_PROGRAM, args=[*options, "--request-timeout", "120"], env=env)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 import platformdirs
+from hostile import write_go
 
 _HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("LSP_MCP_TRUTH_CACHE") or platformdirs.user_cache_path("lsp-mcp") / "truth")
@@ -25,6 +26,7 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     Of several modules in one tree, `inside` has those in folders of the first: folder → module; no go.work joins them.
     Files that match `drop` are left out of the copy; `generated` are files that its build writes: path → text.
+    `hostile` is the seed of a tree that is made (`hostile.write_go`); any name `hostile-SEED` is one.
     `variants` are flags of other configurations, each added to `flags`: the tested program does not know them, the
     oracle does.
     """
@@ -36,6 +38,7 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     inside: dict[str, str] = {}
     standard: list[str] = []
     systems: list[str] = []
+    hostile: int = 0
     debian: str = ""
     drop: list[str] = []
     generated: dict[str, str] = {}
@@ -58,6 +61,9 @@ def trees(backend: str, names: Sequence[str] = ()) -> list[Tree]:
     """
     found = msgspec.toml.decode((_HERE / "sources.toml").read_bytes(), type=_Sources).tree
     known = sorted((tree for tree in found if tree.backend == backend), key=lambda tree: tree.size)
+    for name in {*names} - {tree.name for tree in known}:
+        if backend == "gopls" and (made := re.fullmatch(r"hostile-(\d+)", name)):
+            known.append(Tree(name=name, backend=backend, size=1, hostile=int(made[1]), systems=["linux", "windows"]))
     for name in names:
         if name not in {tree.name for tree in known}:
             available = ", ".join(tree.name for tree in known) or "none"
@@ -73,6 +79,11 @@ def fetched(tree: Tree) -> Path:
     Raises:
         RuntimeError: it cannot be fetched; the message is that of the program that tried.
     """
+    if tree.hostile:
+        folder = CACHE / "made" / tree.name
+        shutil.rmtree(folder, ignore_errors=True)
+        write_go(folder, tree.hostile)
+        return folder
     if tree.standard:
         pinned = f"{tree.name}-{run(['go', 'env', 'GOVERSION'], CACHE).strip()}"
     else:
