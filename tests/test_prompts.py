@@ -33,7 +33,7 @@ def client(root: Path, mode: str, *flags: str) -> Client:
     for name, text in SOURCES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    arguments = ["--workspace-root", str(root), "--log-level", "error", *flags]
+    arguments = ["--workspace-root", str(root), "--format", "json", "--log-level", "error", *flags]
     return Client(StdioServerParameters(command=PROGRAM, args=arguments, env={**os.environ, **GO_ENV}), mode=mode)
 
 

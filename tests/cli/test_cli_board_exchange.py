@@ -114,7 +114,7 @@ def test_the_board_without_a_command_serves(run: Run, project: Path, monkeypatch
     assert served == [
         ("X", "compact", {"port": None, "dev": False, "opens": True, "name": None}),
         (".", "compact", {"port": 5, "dev": True, "opens": False, "name": None}),
-        ("Y", "json", "stdio"),
+        ("Y", "compact", "stdio"),
     ]
 
 

@@ -220,7 +220,7 @@ def on_a_terminal(words: list[str]) -> str:
     return shown.decode()
 
 
-@pytest.mark.parametrize("words", [[], ["file_path=a.go", "limit=many"], ["file_path=a.go", "depth=1"]])
+@pytest.mark.parametrize("words", [[], ["file_path=a.go", "limit=many"], ["file_path=a.go", "width=1"]])
 def test_arguments_that_do_not_fit_the_tool_have_another_exit_status_than_a_call_that_fails(
     fake: FakeWorkspace, run: Run, words: list[str]
 ) -> None:

@@ -28,6 +28,12 @@ def depends_on(text: Text, language_id: str) -> list[str]:
     return [head.content[slice(*tree.offsets(node))].strip("\"'<>`") for tree, node in found]
 
 
+def knows_imports(language_id: str) -> bool:
+    """Whether `depends_on` knows the imports of this language."""
+    grammar = grammar_of(language_id)
+    return bool(grammar and grammar.query("dependencies"))
+
+
 def entries_in(text: Text, language_id: str) -> list[Span]:
     """The names of the functions by which a program in this file begins."""
     return [text.offsets_span(*tree.offsets(node)) for tree, node in _captured(text, language_id, "entries", "entry")]

@@ -167,8 +167,9 @@ class OutlineTools(AnchorToolset):
         root, anchor = self._sessions.workspace.root, self._targets.anchor
         files: dict[Backend, list[Path]] = {}
         for backend in backends:
-            found = await asyncio.to_thread(source_files, root, backend)
-            files[backend] = [path for path in found if self._sessions.workspace.holds(path)][:_MOST_OF_OVERVIEW]
+            inside = await asyncio.to_thread(source_files, root, backend)
+            found = [path for path in inside if self._sessions.workspace.holds(path)]
+            files[backend] = found[:_MOST_OF_OVERVIEW]
             if len(found) > len(files[backend]):
                 text = f"capped at {len(files[backend]):,} of {len(found):,} files of {backend.plugin.name}"
                 gaps.append(Gap("capped", f"{text}; pass a folder for the rest"))
@@ -183,6 +184,9 @@ class OutlineTools(AnchorToolset):
             return len(document(shown, self._sessions.workspace.display_path, anchor).encode())
 
         by_folder, number = fitting_overview(whole, depth, _MOST_OVERVIEW, size)
+        if whole.unreadable:
+            text = "cannot be read: " + first_few(list(whole.unreadable.values()))
+            gaps.append(Gap("not_searched", text, tuple(whole.unreadable)))
         if whole.without_imports:
             text = f"imports are not known for {' and '.join(whole.without_imports)}"
             gaps.append(Gap("not_searched", text, about="imports"))

@@ -387,7 +387,8 @@ def _meant(name: str, known: Collection[str], given: Collection[str]) -> str:
 def _unknown(name: str, known: list[str], base: Base) -> str:
     if name in _PLACE and (symbol := next((one for one in known if one in _SAME[0]), "")):
         return f"unknown argument {quoted(name)} (pass {symbol}=FILE:LINE:COLUMN, counted from {base})"
-    close = difflib.get_close_matches(name[:ECHO], known, n=1, cutoff=0.5)
+    same = next((names for names in _SAME if name in names), frozenset[str]())
+    close = [one for one in known if one in same] or difflib.get_close_matches(name[:ECHO], known, n=1, cutoff=0.5)
     return f"unknown argument {quoted(name)}" + (f" (did you mean {close[0]!r}?)" if close else "")
 
 

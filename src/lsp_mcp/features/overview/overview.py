@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import PathError, RefusedError
@@ -17,7 +18,7 @@ from lsp_mcp.features.overview.imported import Folders
 from lsp_mcp.requests.containers import TYPES, Container, Containers
 from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.references import references
-from lsp_mcp.syntax.files import ENTRY_WORDS, depends_on, entries_in
+from lsp_mcp.syntax.files import ENTRY_WORDS, depends_on, entries_in, knows_imports
 from lsp_mcp.waiting import phase
 from lsp_mcp.wire.git import git_output
 
@@ -51,7 +52,7 @@ class Overview(Struct):
     circles: list[list[str]]
     changed: list[tuple[str, int]]  # files, with the number of the last commits that changed them
     used: list[tuple[Container, int]]  # declarations, with the number of their uses as the server lists them
-    unread: int = 0  # files that were not read: there are too many
+    unreadable: dict[Path, str] = field(default_factory=dict)  # files, and why they cannot be read
     without_imports: tuple[str, ...] = ()  # languages of which imports are not known
 
 
@@ -90,9 +91,7 @@ def grouped(found: Overview, depth: int) -> Overview:
         into.tests += one.tests
         into.lines += one.lines
         into.uses |= {names[other] for other in one.uses} - {names[name]}
-    joined = Overview(
-        found.languages, folders, found.entries, [], [], found.changed, found.used, found.unread, found.without_imports
-    )
+    joined = replace(found, folders=folders)
     _complete(joined)
     return joined
 
@@ -109,14 +108,14 @@ def _complete(found: Overview) -> None:
 async def _read(backend: Backend, paths: Sequence[Path], root: Path, known: Folders, found: Overview) -> None:
     """Add the folders of `paths`, with their sizes and imports, to `found`."""
     tests = backend.plugin.adapter.tests.file_pattern
-    spoken: set[str] = set()
     silent: set[str] = set()
     with phase(lambda: f"read {sum(one.files for one in found.folders.values()):,} of {len(paths):,} files"):
         for path in paths:
             language = backend.plugin.language_of(path)
             try:
                 text = await backend.documents.text(path)
-            except PathError:
+            except PathError as error:
+                found.unreadable[path] = str(error)
                 continue
             if language is None:
                 continue
@@ -129,14 +128,15 @@ async def _read(backend: Backend, paths: Sequence[Path], root: Path, known: Fold
             folder.lines += text.line_count
             found.languages[language.name] = found.languages.get(language.name, 0) + text.line_count
             imports = await asyncio.to_thread(depends_on, text, language.id)
-            (spoken if imports else silent).add(language.name)
+            if not knows_imports(language.id):
+                silent.add(language.name)
             meant = {other for spelled in imports if (other := known.meant(spelled, file)) is not None}
             (folder.tests_use if is_test else folder.uses).update(meant - {name})
     for one in found.folders.values():
         if one.tests == one.files:
             one.uses |= one.tests_use
         one.uses &= found.folders.keys()
-    found.without_imports += tuple(sorted(silent - spoken))
+    found.without_imports += tuple(sorted(silent))
 
 
 async def _entries(backends: Sequence[Backend], root: Path) -> list[Place]:
