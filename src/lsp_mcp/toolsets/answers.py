@@ -15,6 +15,7 @@ from pydantic import Field
 from lsp_mcp.anchors import is_anchor, parse_anchor
 from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.features.finding.outlines import with_extents
+from lsp_mcp.features.renaming.named_after import relied_on_by
 from lsp_mcp.features.renaming.shared_calls import shared_uses
 from lsp_mcp.features.types.overrides import Overrides
 from lsp_mcp.gaps import Gap, hiding, news
@@ -121,6 +122,13 @@ class AnchorToolset(Toolset):
             return list(family.gaps)
         text = f"{'; '.join(parts)}; calls through those are found by asking about them"
         return [*family.gaps, news("overrides", text, brief="other methods of the same call")]
+
+    async def _relied_on(self, target: SymbolTarget, kind: str) -> list[Gap]:
+        """That `kind` of the symbol by code that does not name it are not counted."""
+        what = await relied_on_by(target.backend, target.path, target.identifier.start, target.name)
+        return (
+            [news("elsewhere", f"not counted: {kind} through {what}, which do not name {target.name}")] if what else []
+        )
 
     async def _overloads(self, target: SymbolTarget, places: Sequence[Place]) -> list[Gap]:
         """The remarks on uses that may mean an overload of the symbol."""

@@ -117,6 +117,15 @@ async def _is_about(backend: Backend, renamed: Renamed, folder: Path, owner: str
     return any(one.owner == renamed.owner and one.may_be_in(home) for one in found)
 
 
+async def relied_on_by(backend: Backend, path: Path, point: Point, name: str) -> str:
+    """What of other code calls the member called `name` at `point` without naming it; empty if nothing is known."""
+    rules = backend.plugin.renaming
+    if not any(pattern.startswith(f"{name} ") for pattern in rules.known_by_name):
+        return ""
+    found = await renamed_symbol(backend, path, point)
+    return _known(rules, f"{found.name} {found.symbol.detail}") if found and found.owner else ""
+
+
 def known_by_name(rules: Renaming, renamed: Sequence[Renamed], new_name: str) -> str:
     """What the members `renamed` are to code outside the workspace by their old or new name; empty if nothing."""
     said = []
