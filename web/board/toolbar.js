@@ -13,7 +13,7 @@ export class Toolbar {
   #name = element("a", { href: "/", class: "cut", dir: "auto" }, "Board");
   #text = element("input", { type: "search", class: "search__field", placeholder: "Filter: words, tag:, is:blocked…", "aria-label": "Filter tasks by text", dir: "auto", autocomplete: "off" });
   #tag = element("select", { "aria-label": "Filter by tag" });
-  #agent = element("select", { "aria-label": "Filter by agent" });
+  #agent = element("select", { "aria-label": "Filter by who works on it" });
   #chips = element("ul", { class: "chips", role: "list", "aria-label": "Tags in the filter" });
   #clear = element("button", { type: "button", class: "quiet" }, "Clear");
   #waiting = element("span", { class: "count", "aria-hidden": "true" });
@@ -74,7 +74,7 @@ export class Toolbar {
 
   #drawOffers() {
     const tags = new Map();
-    const agents = new Set(this.#state.agents.map((agent) => agent.name));
+    const agents = new Set([...this.#state.agents, ...this.#state.people].map(({ name }) => name));
     for (const task of this.#state.tasks.values()) {
       for (const tag of task.tags) tags.set(tag, (tags.get(tag) ?? 0) + 1);
       if (task.claimed_by) agents.add(task.claimed_by);
@@ -82,7 +82,7 @@ export class Toolbar {
     if (this.#filter.agent && this.#filter.agent !== NOBODY) agents.add(this.#filter.agent);
     const named = [...tags].sort(([one], [other]) => one.localeCompare(other)).map(([tag, count]) => [tag, `${tag} (${count.toLocaleString("en")})`]);
     offer(this.#tag, [["", "Any tag"], ...named.filter(([tag]) => !this.#filter.tags.includes(tag))], "");
-    offer(this.#agent, [["", "Any agent"], [NOBODY, "Nobody"], ...[...agents].sort().map((name) => [name, name])], this.#filter.agent);
+    offer(this.#agent, [["", "Anybody"], [NOBODY, "Nobody"], ...[...agents].sort().map((name) => [name, name])], this.#filter.agent);
   }
 
   #drawProject() {

@@ -113,12 +113,14 @@ def listed(
     return _rows(at, sa.and_(*wanted), limit, *_ORDER)
 
 
-def first_of_each(at: Transaction, places: Sequence[str], limit: int) -> list[Task]:
-    """The first tasks of each of these stages, by id, in the form of `listed`: a screenful."""
+def first_of_each(at: Transaction, places: Sequence[stages.Stage], limit: int) -> list[Task]:
+    """The first tasks of each of these stages, in the form of `listed`: a screenful."""
     found: list[Task] = []
     for place in places:
-        wanted = sa.and_(tasks.c.archived_at.is_(None), tasks.c.stage == place)
-        found += _select(at, wanted, limit, *_IN_STAGE)
+        wanted = sa.and_(tasks.c.archived_at.is_(None), tasks.c.stage == place["id"])
+        # The order of `_IN_STAGE`; where tasks are pending, an index has it.
+        order = _IN_STAGE if place["completes"] else (tasks.c.priority, tasks.c.position, tasks.c.id)
+        found += _select(at, wanted, limit, *order)
     return _with_waiting(at, found)
 
 

@@ -179,7 +179,7 @@ class BoardApi:
         def work(at: Transaction) -> dict[str, Any]:
             found = stages.listed(at)
             if each.isascii() and each.isdigit() and len(each) <= _MOST_DIGITS:
-                shown = views.first_of_each(at, [one["id"] for one in found], int(each))
+                shown = views.first_of_each(at, found, int(each))
             else:
                 shown, _ = views.listed(at, limit=MOST_TASKS)
             return {
