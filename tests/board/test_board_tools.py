@@ -422,7 +422,7 @@ def test_checkboxes_comments_priority_and_what_blocks(shared: Agent) -> None:
     assert shared.answer("list_ready_tasks", limit=1000)["tasks"][0]["priority"] == "P0"
     assert shared.answer("get_task", id=second)["blocked_by"] == [first]
     assert shared.answer("claim_task", id=first, branch="fix")["branch"] == "fix"
-    assert f"{first} is not done: 1 of 2 checkboxes are not ticked. Nothing" in shared.error("complete_task", id=first)
+    assert f"{first} is not done: 1 checkbox of 2 is not ticked. Nothing" in shared.error("complete_task", id=first)
     assert shared.answer("complete_task", id=first, force=True, reason="obsolete")["stage"] == "Done"
     shared.answer("update_task", id=first, archived=True)
     assert first not in [one["id"] for one in shared.answer("list_tasks", limit=1000)["tasks"]]

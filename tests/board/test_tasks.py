@@ -741,7 +741,7 @@ def test_what_a_change_answers_is_what_is_there(world: World) -> None:
 def test_an_agent_completes_a_task_that_lacks_something_only_with_force_and_a_reason(world: World) -> None:
     agent, first = world.agent(), world.task("first")
     id_ = world.task("second", description="- [ ] test it\n- [x] write it", depends_on=[first])
-    lacks = f"{id_} is not done: 1 of 2 checkboxes are not ticked; it waits for {first}. Nothing was changed"
+    lacks = f"{id_} is not done: 1 checkbox of 2 is not ticked; it waits for {first}. Nothing was changed"
     for change in ({"status": "completed"}, {"stage": "Done"}, {"status": "completed", "force": True}):
         assert lacks in world.refused(tasks.update, id_, by=agent, **change)
     assert "the reason is empty" in world.refused(
@@ -749,7 +749,7 @@ def test_an_agent_completes_a_task_that_lacks_something_only_with_force_and_a_re
     )
     world.write(tasks.update, id_, status="completed", force=True, reason="nobody needs it", by=agent)
     assert world.said(id_)[-1][1] == (
-        f"completed: moved to Done, although 1 of 2 checkboxes are not ticked; it waits for {first}: nobody needs it"
+        f"completed: moved to Done, although 1 checkbox of 2 is not ticked; it waits for {first}: nobody needs it"
     )
 
 
@@ -764,8 +764,8 @@ def test_what_a_task_lacks_is_judged_after_the_change_that_completes_it(world: W
 def test_a_person_completes_a_task_that_lacks_something_with_force_and_the_history_says_what(world: World) -> None:
     id_ = world.task("a task", description="- [ ] test it")
     for change in (partial(tasks.update, status="completed"), partial(tasks.move, stage="Done")):
-        with pytest.raises(UnprovenError, match=f"{id_} is not done: 1 of 1 checkboxes are not ticked"):
+        with pytest.raises(UnprovenError, match=f"{id_} is not done: 1 checkbox of 1 is not ticked"):
             world.write(change, id_)
         assert world.read(views.get, id_)["status"] == "pending"
     world.write(tasks.move, id_, "Done", force=True)
-    assert world.said(id_)[-1][1] == "completed: moved to Done, although 1 of 1 checkboxes are not ticked"
+    assert world.said(id_)[-1][1] == "completed: moved to Done, although 1 checkbox of 1 is not ticked"

@@ -88,7 +88,7 @@ def backlog(tmp_path: Path) -> Path:
 def test_tasks_come_in_with_all_that_has_a_place(place: Place, backlog: Path) -> None:
     done = place.take(backlog.parent)
     assert (counts(done), done.broken) == ((3, 0, 0, 0), [])
-    assert done.notes == ["tasks/task-1.1 - Pay.md: no place for reporter; left out.", "drafts: 1 are left out."]
+    assert done.notes == ["tasks/task-1.1 - Pay.md: no place for reporter; left out.", "1 draft left out."]
     assert [(one.name, one.is_default, one.completes) for one in place.contents.stages] == [
         ("To Do", True, False),
         ("In Progress", False, False),

@@ -21,6 +21,7 @@ from board_page.boards import (
     skip_without_chromium,
     titles,
 )
+from board_page.test_page_access import audit
 
 skip_without_chromium()
 
@@ -44,6 +45,26 @@ def test_the_page_asks_for_the_proof_that_a_task_requires_and_says_what_is_none(
     expect(dialog.get_by_role("button", name="Reopen")).to_be_focused()
     expect(dialog.locator(".proofs")).to_have_text("make test => 0")
     assert ada.call("get_task", id=id_)["proof"] == ["make test => 0"]
+
+
+def test_several_proofs_are_asked_for_one_after_the_other(page: Page, ada: Agent) -> None:
+    id_ = ada.task("Prove it twice", stage="Verify", required_proof=["make test", "link"], description="- [ ] box")
+    card(page, "Prove it twice").drag_to(column(page, "Done").locator(".column__scroller"))
+    asked = page.get_by_role("dialog", name="Is it proven?")
+    assert audit(page) == []
+    for proof in ("make test => 0", "nothing", "https://ci.example/1"):
+        asked.get_by_role("textbox").fill(proof)
+        asked.get_by_role("textbox").press("Enter")
+        if proof == "make test => 0":
+            expect(asked).to_contain_text("Given: make test => 0")
+        if proof == "nothing":
+            expect(asked.get_by_role("alert")).to_contain_text("is not a proof")
+    anyway = page.get_by_role("dialog", name="Complete it anyway?")
+    expect(anyway).to_contain_text("1 checkbox of 1 is not ticked")
+    anyway.get_by_role("button", name="Complete").click()
+    expect(column(page, "Done").get_by_role("link", name="Prove it twice")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert ada.call("get_task", id=id_)["proof"] == ["make test => 0", "https://ci.example/1"]
 
 
 def test_the_focus_is_on_reopen_after_a_task_was_completed_anyway(page: Page, ada: Agent) -> None:

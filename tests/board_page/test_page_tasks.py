@@ -42,7 +42,7 @@ def test_completing_a_task_that_lacks_something_asks_first(page: Page, ada: Agen
     made = ada.call("create_task", title="Half done", description="- [x] first\n- [ ] second\n", stage="Implement")
     open_task(page, "Half done").get_by_role("button", name="Complete").click()
     asked = page.get_by_role("dialog", name="Complete it anyway?")
-    expect(asked).to_contain_text(f"{made['id']} is not done: 1 of 2 checkboxes are not ticked.")
+    expect(asked).to_contain_text(f"{made['id']} is not done: 1 checkbox of 2 is not ticked.")
     asked.get_by_role("button", name="Cancel").click()
     expect(
         page.get_by_role("status").or_(page.get_by_role("alert")).filter(has_text="not completed").first
@@ -53,7 +53,7 @@ def test_completing_a_task_that_lacks_something_asks_first(page: Page, ada: Agen
     expect(column(page, "Done").get_by_role("link", name="Half done")).to_be_attached()
     done = ada.call("get_task", id=made["id"])
     assert done["status"] == "completed"
-    assert done["history"][-1]["message"].endswith("although 1 of 2 checkboxes are not ticked")
+    assert done["history"][-1]["message"].endswith("although 1 checkbox of 2 is not ticked")
 
 
 def test_a_task_is_created_in_a_column_and_edited(page: Page, ada: Agent) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from lsp_mcp.board import dependencies, fields, proofs
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.errors import UnprovenError
-from lsp_mcp.prose import first_few
+from lsp_mcp.prose import count, first_few
 
 
 def check(at: Transaction, row: Mapping[Any, Any], *, is_waiting: bool, force: bool, reason: str | None) -> str:
@@ -23,7 +23,8 @@ def check(at: Transaction, row: Mapping[Any, Any], *, is_waiting: bool, force: b
     """
     lacks = []
     if left := row["boxes"] - row["ticked"]:
-        lacks.append(f"{left} of {row['boxes']} checkboxes are not ticked")
+        boxes = count(left, "checkbox", "checkboxes")
+        lacks.append(f"{boxes} of {row['boxes']} {'is' if left == 1 else 'are'} not ticked")
     if is_waiting and (waits := dependencies.waits_for(at, row["id"])):
         lacks.append(f"it waits for {first_few(waits)}")
     unproven = proofs.missing(row["required_proof"], row["proof"])

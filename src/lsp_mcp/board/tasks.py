@@ -30,6 +30,7 @@ from lsp_mcp.board.tables import anchors, comments, task_tags, tasks
 from lsp_mcp.board.views import Task
 from lsp_mcp.board.workflow import Status
 from lsp_mcp.errors import CallerError
+from lsp_mcp.prose import count
 
 _TRIES = 20  # for an id that nobody has
 _UNSAID = ("position", "boxes", "ticked", "claimed_at", "completed_at", "archived_at")
@@ -178,7 +179,7 @@ def append(at: Transaction, typed: str, content: str, section: str | None = None
     where = f" under {heading}" if heading else ""
     said = {"description": [row["description"], after]}
     values = _text(after)
-    history.advance(at, row, values, f"added {len(text):,} characters{where}", said)
+    history.advance(at, row, values, f"added {count(len(text), 'character')}{where}", said)
     at.change("updated", "task", row["id"], row["title"])
     return views.after(row, {**values, "revision": row["revision"] + 1, "updated_at": at.now})
 

@@ -14,6 +14,7 @@ from lsp_mcp.board.ids import read_id
 from lsp_mcp.board.positions import last
 from lsp_mcp.board.store import Transaction
 from lsp_mcp.errors import CallerError
+from lsp_mcp.prose import count
 
 _TASK = ("title", "description", "tags", "stage", "priority", "branch", "due", "required_proof", "proof")
 _STAGE = ("name", "color", "is_default", "completes", "activities")
@@ -179,7 +180,7 @@ def _restore(at: Transaction, kind: Kind, ref: str, content: dict[str, list[dict
         row |= {"position": len(there), "is_default": False}
     trash.put_back(at, content)
     left_out = [edge for edge in edges if not dependencies.add(at, edge["task"], edge["depends_on"])]
-    more = f"; {len(left_out)} dependencies did not fit any more" if left_out else ""
+    more = f"; {count(len(left_out), 'dependency', 'dependencies')} did not fit any more" if left_out else ""
     history.remember(at, kind, ref, revision, f"restored from the trash{more}")
     at.change("restored", kind, ref, str(row.get("title") or row.get("name") or ref))
     return {"id": ref, "revision": revision}

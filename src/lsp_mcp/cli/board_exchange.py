@@ -15,6 +15,7 @@ from lsp_mcp.cli.help import working
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, ConfigError
 from lsp_mcp.installed import install_command
+from lsp_mcp.prose import count
 
 if TYPE_CHECKING:
     from lsp_mcp.board.exchange.importing import Imported
@@ -53,11 +54,12 @@ def export_board(flags: ServerFlags, folder: str, *, form: str, force: bool, as_
         click.echo(json.dumps({"folder": str(place), **asdict(done)}, indent=2, ensure_ascii=False))
         return
     if form != "markdown":
-        click.echo(f"{place}: {len(contents.tasks):,} tasks. Their history, standards and snippets are left out.")
+        click.echo(f"{place}: {count(len(contents.tasks), 'task')}. The history, standards and snippets are left out.")
         return
     click.echo(
-        f"{place}: {len(contents.tasks):,} tasks, {len(contents.stages)} stages, {len(contents.standards)} standards, "
-        f"{len(contents.snippets)} snippets. Files: {len(done.written):,} written, {len(done.unchanged):,} unchanged, "
+        f"{place}: {count(len(contents.tasks), 'task')}, {count(len(contents.stages), 'stage')}, "
+        f"{count(len(contents.standards), 'standard')}, {count(len(contents.snippets), 'snippet')}. "
+        f"Files: {len(done.written):,} written, {len(done.unchanged):,} unchanged, "
         f"{len(done.deleted):,} deleted."
     )
     if done.left:
@@ -117,7 +119,7 @@ def _shaped(place: Path, done: Imported) -> dict[str, object]:
     return {
         "folder": str(place),
         "source": done.source,
-        **{kind: {name: count[name] for name in names} for kind, count in done.counts.items()},
+        **{kind: {name: found[name] for name in names} for kind, found in done.counts.items()},
         "skipped": [asdict(one) for one in done.skipped],
         "broken": [asdict(one) for one in done.broken],
         "notes": done.notes,
@@ -126,14 +128,14 @@ def _shaped(place: Path, done: Imported) -> dict[str, object]:
 
 def _tell(place: Path, done: Imported) -> None:
     click.echo(f"Imported {_SOURCES[done.source]} in {place}:")
-    for kind, count in done.counts.items():
-        if count.total():
-            skipped = f", {count['skipped']:,} skipped" if count["skipped"] else ""
+    for kind, found in done.counts.items():
+        if found.total():
+            skipped = f", {found['skipped']:,} skipped" if found["skipped"] else ""
             click.echo(
-                f"  {kind:9}  {count['created']:,} created, {count['updated']:,} updated, "
-                f"{count['unchanged']:,} unchanged{skipped}"
+                f"  {kind:9}  {found['created']:,} created, {found['updated']:,} updated, "
+                f"{found['unchanged']:,} unchanged{skipped}"
             )
-    if not any(count.total() for count in done.counts.values()):
+    if not any(found.total() for found in done.counts.values()):
         click.echo("  nothing was in it")
     if done.skipped:
         _show("Skipped (--force imports them too)", [f"{one.file}: {one.reason}" for one in done.skipped])

@@ -19,6 +19,7 @@ from lsp_mcp.board.exchange.front_matter import encoded, rendered
 from lsp_mcp.board.exchange.labels import Labels, labels_of, shortened, tags_of
 from lsp_mcp.board.ids import slug_of
 from lsp_mcp.errors import CallerError
+from lsp_mcp.prose import count
 
 UNKNOWN = ("anchors", "branch", "required_proof", "proof")
 NAMES = ("backlog", ".backlog")
@@ -64,7 +65,7 @@ def read_backlog(folder: Path) -> Contents:
     contents.tasks = [task for _, _, task in sorted(found, key=lambda one: one[:2])]
     _set_stages(folder, contents)
     if drafts := sum(1 for _ in folders.files(folder, "drafts", ".md", [])):
-        contents.notes.append(f"drafts: {drafts} are left out.")
+        contents.notes.append(f"{count(drafts, 'draft')} left out.")
     return contents
 
 
