@@ -20,7 +20,7 @@ from fakes.bounded import bounded
 from lsp_mcp.board import agents, claims, tasks, views
 from lsp_mcp.board.board import Board, Event
 from lsp_mcp.board.participants import Participants
-from lsp_mcp.board.store import Store
+from lsp_mcp.board.store import Store, Transaction
 from lsp_mcp.board.tables import agents as agent_table
 
 OVER_HTTP = """
@@ -118,9 +118,13 @@ async def test_a_process_that_was_taken_for_gone_gets_its_claims_back_for_all_to
         agent = await board.write(lambda at: agents.connect(at, "claude", other.process))
         await board.write(lambda at: claims.claim(at, agent, task), agent)
         gone = sa.update(agent_table).values(connected=False)
-        await board.write(lambda at: at.connection.execute(gone) and None)
-        assert (await board.read(lambda at: views.get(at, task)))["claim_lapsed"] == agent.name
+
+        def take_for_gone(at: Transaction) -> Any:
+            at.connection.execute(gone)
+            return views.get(at, task)["claim_lapsed"]
+
         with board.listening() as listener:
+            assert await board.write(take_for_gone) == agent.name
             await other.write(lambda at: agents.beat(at, other.process))
             assert (await seen(listener, "claimed")).data["ref"] == task
         assert (await board.read(lambda at: views.get(at, task)))["claimed_by"] == agent.name

@@ -22,7 +22,7 @@ export async function completing(send) {
   }
 }
 
-/** The proof that the person gives; empty: the task is done without; null: it stays as it was. `refused` was no proof. */
+/** The proof that the person gives; empty: none is needed; null: nothing changes. `refused` is a text that is not a proof. */
 function decided(error, refused, proven) {
   return new Promise((resolve) => {
     let answer = null;
