@@ -121,6 +121,11 @@ class Words(Protocol):
     async def that_can_see(self, files: Collection[Path], symbol: Symbol) -> frozenset[Path]:
         """Those of `files` that can refer to `symbol` by its name; the others cannot, whatever their content."""
 
+    async def reached_from(self, files: Collection[Path], *, seconds: float) -> frozenset[str] | None:
+        """The folders whose code may mean something else after the contents of `files` changed: theirs, and those that
+        import them, through others too. None if that is not known in `seconds`.
+        """
+
     async def that_can_mean(self, spans: Collection[Span], text: Text, path: Path, symbol: Symbol) -> list[Span]:
         """Those of `spans`, occurrences of its name in `path`, that may be `symbol`: not another package's name."""
 
@@ -305,6 +310,9 @@ class Backend(Protocol):
     @property
     def generation(self) -> int:
         """The last result of `sync`."""
+
+    def edited_since(self, generation: int) -> frozenset[Path] | None:
+        """The files whose contents changed since `generation`; None if anything else may have changed, too."""
 
     async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
         """The result of one LSP request; None for null. `timeout` in seconds.

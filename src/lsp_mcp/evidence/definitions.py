@@ -69,11 +69,11 @@ def spelled(elements: Sequence[Json], word: str, rules: WordCheck) -> Sequence[J
 class Definitions:
     """Where one server says that symbols are defined; or, with another `request`, what they are related to.
 
-    All answers are forgotten on any change, because what a change cannot affect is not cheap to prove. The meaning of a
-    word depends on its file and on everything that is included or imported there, through others too; its sites depend
-    on files that are not: a definition that is new in another source is a site of a declaration that both include. And
-    `generation` also grows for a file loaded or a build changed, without saying which. What is asked again about an
-    open file takes the server less than a millisecond.
+    The meaning of a word depends on its file and on everything that is included or imported there, through others too.
+    Where code is imported by folders, an edit is known not to affect the others, whose answers stay. Any other change
+    makes all answers forgotten: `generation` also grows for a file loaded or a build changed, without saying which; and
+    where code is included, sites depend on files that are not: a definition that is new in another source is a site of
+    a declaration that both include. So do places of another `request`, such as implementations.
     """
 
     def __init__(self, backend: Backend, request: str = "") -> None:
@@ -95,8 +95,8 @@ class Definitions:
         Raises:
             UnavailableError: see `Backend.request`.
         """
-        self._forget_if_changed()
-        if (known := self._known.get(site)) is not None:
+        await self._keep_unaffected()
+        if (known := self.known(site)) is not None:
             return known
         generation = self._generation
         found = await self._ask(site)
@@ -109,6 +109,7 @@ class Definitions:
 
         Only `when` that is so; otherwise notes that something is left. Raises the errors of `of`.
         """
+        await self._keep_unaffected()
         by_folder = self._backend.plugin.word_check.by_folder
         groups: dict[Path, list[Site]] = {}
         for place in places:
@@ -214,6 +215,22 @@ class Definitions:
             except PathError:
                 self._texts[path] = None
         return self._texts[path]
+
+    async def _keep_unaffected(self) -> None:
+        """Forget what edits may have affected, and keep the rest; without it, `_forget_if_changed` keeps nothing."""
+        before, now = self._generation, self._backend.generation
+        edited = None if before == now or self._other_request else self._backend.edited_since(before)
+        if edited is None:
+            return
+        reached = await self._backend.words.reached_from(edited, seconds=budget.left())
+        if reached is None or (self._generation, self._backend.generation) != (before, now):
+            return
+        # What the server did not know, it may know by now, whatever changed.
+        self._known = {
+            site: meaning for site, meaning in self._known.items() if meaning and str(site[0].parent) not in reached
+        }
+        self._texts = {path: text for path, text in self._texts.items() if path not in edited}
+        self._generation = now
 
     def _forget_if_changed(self) -> None:
         if self._generation != self._backend.generation:

@@ -33,6 +33,8 @@ from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
+_MOST_EDITS = 100  # generations whose changed files are remembered
+
 
 class Sources(Struct, frozen=True):
     """What may change: the files of a workspace, and the buffers of an editor, the `host`, if its server is asked."""
@@ -65,6 +67,7 @@ class Freshness:
     def __init__(self, sources: Sources, served: Served) -> None:
         self.generation = 0
         self.changes = 0  # of the workspace: the part of the generation that others caused
+        self._edits: dict[int, frozenset[Path]] = {}  # by generation, if it grew only for files with new contents
         self._disturbances = 0  # the part of it caused by showing the server other texts for a check
         self._sources = sources
         self._served = served
@@ -94,6 +97,12 @@ class Freshness:
             await self._count(replaced=replaced)
         # Checks run one at a time; the one that disturbs others is itself correct.
         return self.generation - (self._disturbances if to_check else 0)
+
+    def edited_since(self, generation: int) -> frozenset[Path] | None:
+        """The files whose contents changed since `generation`; None if something else may have changed."""
+        edits = [self._edits.get(one) for one in range(generation + 1, self.generation + 1)]
+        known = [edit for edit in edits if edit is not None]
+        return frozenset[Path]().union(*known) if len(known) == len(edits) else None
 
     @asynccontextmanager
     async def exclusively(self) -> AsyncIterator[None]:
@@ -153,6 +162,10 @@ class Freshness:
         has_changed = bool(matters or outside or edited)
         self.generation += has_changed
         self.changes += has_changed
+        if has_changed and not (changes.created or changes.deleted or outside):
+            self._edits[self.generation] = changes.changed | edited
+            if len(self._edits) > _MOST_EDITS:
+                del self._edits[next(iter(self._edits))]
         self._served.words.changed([*outside, *edited])
         self._served.words.begin()
         self._to_read.update(edited)

@@ -276,6 +276,10 @@ class Session:
         """See `Backend.generation`."""
         return self._freshness.generation + self._readiness.loads
 
+    def edited_since(self, generation: int) -> frozenset[Path] | None:
+        """See `Backend.edited_since`."""
+        return None if self._readiness.loads else self._freshness.edited_since(generation)
+
     async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:
         """See `Backend.execute`."""
         if command not in self.adapter.actions.commands:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import Context
 from pathlib import Path
@@ -173,6 +174,17 @@ class WorkspaceWords:
             return list(spans)
         return await asyncio.to_thread(self._meaning, packages, rules, spans, text, path, symbol)
 
+    async def reached_from(self, files: Collection[Path], *, seconds: float) -> frozenset[str] | None:
+        """See `Words.reached_from`."""
+        await self._kept.wait(seconds)
+        packages = None if self._kept.unknown() else await self._packages_now()
+        folders = {str(path.parent) for path in files}
+        are_sources = all(self._kept.is_source(str(path)) for path in files)
+        if not (packages and are_sources and all(map(packages.has, folders))):
+            return None
+        leading = await asyncio.to_thread(lambda: [packages.leading_to(folder) for folder in folders])
+        return frozenset[str]().union(*leading, (path.rpartition(os.sep)[0] for path in self._naming()))
+
     # --- inside ------------------------------------------------------------------------------------
 
     async def _prepare(self) -> None:
@@ -253,12 +265,17 @@ class WorkspaceWords:
                 )
             return self._packages[1]
 
+    def _naming(self) -> set[str]:
+        """The files that may name symbols without importing them."""
+        rules = self._visibility
+        return {path for word in rules.naming_words for path in self.index.files_with(word)} if rules else set()
+
     def _seen(self, packages: Packages, candidates: frozenset[Path], symbol: Symbol) -> frozenset[Path]:
         rules, index = self._visibility, self.index
         assert rules
         seen = seeing(candidates, symbol, rules, packages, index.imports)
         if len(seen) < len(candidates):
-            naming = {path for word in rules.naming_words for path in index.files_with(word)}
+            naming = self._naming()
             seen |= {path for path in candidates if str(path) in naming}
         return seen
 
