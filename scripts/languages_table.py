@@ -15,7 +15,8 @@ _OWN_ARCHIVES = ("gopls", "clangd")  # every tool, tested by several hundred arc
 
 def with_table(text: str) -> str:
     """`text` with the present table between its marks."""
-    adapters = [read_adapter(path) for path in sorted((TOP / "adapters" / "lsp").glob("*.toml"))]
+    every = [read_adapter(path) for path in sorted((TOP / "adapters" / "lsp").glob("*.toml"))]
+    adapters = [adapter for adapter in every if not adapter.is_fallback]  # it has a section of its own
     told = {match[1]: path.read_text("utf-8") for path in _SAMPLES.glob("*.txtar") if (match := _backend(path))}
     ordered = sorted(adapters, key=lambda one: (one.untested, one.name not in _OWN_ARCHIVES, one.name not in told))
     rows = [

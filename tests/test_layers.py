@@ -24,7 +24,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"features"},
         {"evidence"},
         {"requests"},
-        {"lsp", "nvim", "board", "index", "dap"},
+        {"lsp", "nvim", "board", "index", "dap", "syntax_server"},
         {"database"},
         {"backend"},
         {"servers.plugin"},
@@ -72,9 +72,10 @@ LAYERS: dict[str, list[set[str]]] = {
     "syntax": [
         {"signatures"},
         {"declarations", "codes"},
-        {"code", "imports", "roles", "switches", "files"},
+        {"code", "imports", "roles", "switches", "files", "definitions"},
         {"trees", "preprocessor"},
         {"grammars"},
+        {"kinds"},
     ],
     "toolsets": [
         {"offered"},
@@ -120,6 +121,7 @@ HOMES = {  # what only one package imports, or these
     "alembic": "board index database",
     "psycopg": "board",
     "tree_sitter": "syntax",
+    "pygls": "syntax_server",
 }
 
 SOURCE = Path(__file__).parent.parent / "src" / "lsp_mcp"

@@ -184,6 +184,7 @@ class Adapter(Data, frozen=True):
     oldest_version: str = ""  # an older program on PATH is not used
     untested: bool = False  # written from the server's documentation, and never run
     instead_of: str = ""  # the adapter for the same language that is chosen first
+    is_fallback: bool = False  # it answers only for files that no other server on this machine supports
     searched_by_name: bool = True  # it has symbols that people look for by name, in the whole workspace
     extra_paths: tuple[str, ...] = ()  # folders to search after PATH; ~ and ${VARIABLE} are expanded
     package_program: str = ""  # the program's path if it was installed as a Python package: PACKAGE/…
@@ -310,8 +311,8 @@ def load_adapter(name: str) -> Adapter:
 
 @cache
 def shipped_adapters() -> tuple[Adapter, ...]:
-    """All adapters, sorted by name. Raises the errors of `load_adapter`."""
-    return tuple(map(load_adapter, adapter_names()))
+    """All adapters of servers for certain languages, sorted by name. Raises the errors of `load_adapter`."""
+    return tuple(adapter for adapter in map(load_adapter, adapter_names()) if not adapter.is_fallback)
 
 
 # The keys of what is a pattern for Python's `re`, in adapters and in the traits of plug-ins.

@@ -17,6 +17,7 @@ from platformdirs import user_data_path
 from lsp_mcp.adapters import Adapter, Install, Requirement
 from lsp_mcp.errors import MissingProgramError
 
+PYTHON = "{python}"  # as the first word of a command: a module of this program
 _VERSION_TIMEOUT = 2.0  # seconds for a program to print its version
 
 
@@ -94,6 +95,8 @@ def find_program(adapter: Adapter) -> Path:
     if own and (ours := installed_program(adapter, own)):
         return ours
     program = adapter.command[0]
+    if program == PYTHON:
+        return Path(sys.executable)
     extra = [os.path.expandvars(Path(place).expanduser()) for place in adapter.extra_paths]
     places = [*_package_places(adapter), os.environ.get("PATH", os.defpath), *(p for p in extra if "$" not in p)]
     found = [Path(path) for place in places if (path := shutil.which(program, path=place))]
@@ -130,7 +133,7 @@ def version_words(adapter: Installable, program: Path) -> list[str]:
     if not first.startswith("{"):
         beside = shutil.which(first, path=str(program.parent)) or shutil.which(first)
         return [beside, *arguments] if beside else []
-    values = {"{program}": str(program), "{python}": sys.executable, "{packages}": str(program.parent.parent)}
+    values = {"{program}": str(program), PYTHON: sys.executable, "{packages}": str(program.parent.parent)}
     return [values.get(word, word) for word in adapter.version_command]
 
 

@@ -351,4 +351,13 @@ def test_every_command_that_prints_facts_has_json(run: Run) -> None:
                 yield from commands(command, *names, name)
 
     without = [name for name, one in commands(main) if not any("--json" in p.opts for p in one.params)]
-    assert sorted(without) == ["adapters", "adapters show", "bridge", "completion", "daemon", "hook", "index"]
+    assert sorted(without) == [
+        "adapters",
+        "adapters show",
+        "bridge",
+        "completion",
+        "daemon",
+        "hook",
+        "index",
+        "syntax-server",
+    ]

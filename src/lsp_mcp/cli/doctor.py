@@ -31,8 +31,9 @@ from lsp_mcp.programs import version_words
 from lsp_mcp.project_adapters import project_adapters
 from lsp_mcp.prose import count
 from lsp_mcp.servers.registry import plugin_of
-from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
+from lsp_mcp.sessions.choosing import choose_adapters, is_installed, other_adapters
 from lsp_mcp.sessions.languages import Share, shares
+from lsp_mcp.syntax.grammars import has_grammar
 
 _INOTIFY = Path("/proc/sys/fs/inotify")
 _COMMON = 0.1  # part of the workspace's files in a language for which a server is advised
@@ -76,7 +77,8 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[Deb
     wanted = [adapter.name for adapter in chosen or fitting]
     every = [load_adapter(name) for name in adapter_names()]
     languages = _shares(flags, root, every) if not chosen else []
-    others = [one for one in other_adapters(fitting, adapter_names()) if any(one in s.adapters for s in languages)]
+    single = [adapter.name for adapter in every if not adapter.is_fallback]
+    others = [one for one in other_adapters(fitting, single) if any(one in s.adapters for s in languages)]
     adapters = chosen or [*fitting, *others] or [adapter for adapter in every if not adapter.untested]
     per_server = await asyncio.gather(
         *(server_checks(adapter, flags.paths.get(adapter.name), root, adapter.name in wanted) for adapter in adapters)
@@ -226,10 +228,22 @@ def _languages(languages: Sequence[Share], adapters: Sequence[Adapter]) -> Check
     """Which languages there are, and the server of each."""
     told = []
     for share in languages:
-        server = next((adapter.name for adapter in adapters if adapter in share.adapters), "")
+        server = next((one for one in adapters if one in share.adapters and not one.is_fallback), None)
         files = f"{share.part:.0%} ({count(share.files, 'file')})"
-        told.append(f"{share.language} {files}: {server or 'no server'}")
+        told.append(f"{share.language} {files}: {_server_of(share, server)}")
     return Check("languages", "ok", needed=False, note="; ".join(told))
+
+
+def _server_of(share: Share, server: Adapter | None) -> str:
+    """Who answers for the files of a language: its server, else the fallback."""
+    if server and (is_installed(server) or server.install):
+        return server.name
+    fallback = next((one for one in share.adapters if one.is_fallback), None)
+    spoken = [one for one in fallback.languages if one.name == share.language] if fallback else []
+    if fallback and any(has_grammar(one.id) for one in spoken):
+        return f"{fallback.name} (no server is installed: answers by syntax alone)"
+    get = "; pip install 'lsp-mcp[grammars]' for answers by syntax alone" if spoken else ""
+    return f"no server{get}"
 
 
 def _measure(flags: ServerFlags, root: Path, adapters: Sequence[Adapter]) -> None:

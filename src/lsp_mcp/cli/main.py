@@ -121,6 +121,18 @@ main.add_command(adapters)
 main.add_command(trust)
 
 
+@main.command("syntax-server")
+def syntax_server() -> None:
+    """Serve LSP on stdio for any editor, by syntax alone.
+
+    Outlines, definitions by name, all places of a word in code, renames of these, and syntax errors: for languages
+    without another server. Most grammars come with pip install 'lsp-mcp[grammars]'.
+    """
+    from lsp_mcp.syntax_server.server import run
+
+    run()
+
+
 @main.group()
 def daemon() -> None:
     """Show and stop the daemons that sessions and calls share.

@@ -143,6 +143,7 @@ class ServerFlags:
             if self.adapters:
                 raise
             adapters = []  # depends on what runs in Neovim
+        adapters = [adapter for adapter in adapters if not adapter.is_fallback]
         options = SessionOptions(
             ready_timeout=self.ready_timeout, request_timeout=self.request_timeout, database=self.database()
         )

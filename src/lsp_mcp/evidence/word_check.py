@@ -150,6 +150,8 @@ class WordCheck:
             UnavailableError: see `Backend.request`.
         """
         backend = self._backend
+        if backend.plugin.word_check.by_word:
+            return Checked(gaps=tuple(await self._gaps(claim, ())))
         words = await backend.words.files_with(claim.name, seconds=budget.left())
         gaps = [*unlisted(words), *await self._meaningless(claim)]
         try:

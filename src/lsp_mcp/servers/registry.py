@@ -46,10 +46,17 @@ def _intelephense() -> type[SessionPlugin]:
     return IntelephensePlugin
 
 
+def _syntax() -> type[SessionPlugin]:
+    from lsp_mcp.servers.syntax.plugin import SyntaxPlugin
+
+    return SyntaxPlugin
+
+
 # Imported when a server is used: a workspace of one language needs no more.
 _PLUGINS: dict[str, Callable[[], type[SessionPlugin]]] = {
     "gopls": _gopls,
     "clangd": _clangd,
     "basedpyright": _basedpyright,
     "intelephense": _intelephense,
+    "syntax": _syntax,
 }

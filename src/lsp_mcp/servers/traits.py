@@ -197,6 +197,7 @@ class WordCheck(Data, frozen=True):
     dependent_pattern: str = ""
     type_parameter_pattern: str = ""
     grouped: bool = False  # the references of a method include those of all methods that must share its name
+    by_word: bool = False  # it answers with all places of a word in code, so there is nothing to compare
     # It misses nothing in files that it has read, so read-only answers are not verified place by place.
     exact: bool = False
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter, is_added, load_adapter
 from lsp_mcp.errors import ConfigError, MissingProgramError
 from lsp_mcp.programs import find_program
+from lsp_mcp.syntax.grammars import has_grammar
 from lsp_mcp.workspace import too_wide
 
 
@@ -19,9 +22,7 @@ def choose_adapters(names: Iterable[str], root: Path, available: Iterable[str]) 
     """
     named = list(dict.fromkeys(names))
     if not named:
-        fitting = _fitting(root, [load_adapter(name) for name in available])
-        installed = [adapter for adapter in fitting if is_installed(adapter)]
-        return installed or fitting  # that none is installed is said by every answer
+        return _chosen(root, [load_adapter(name) for name in available])
     adapters = [load_adapter(name) for name in named]
     owners: dict[str, str] = {}
     for adapter in adapters:
@@ -35,9 +36,15 @@ def choose_adapters(names: Iterable[str], root: Path, available: Iterable[str]) 
 
 
 def other_adapters(chosen: Sequence[Adapter], available: Iterable[str]) -> list[Adapter]:
-    """The adapters for all further languages, one for each."""
+    """The adapters for all further languages, one for each; the fallback is for those without an installed server."""
     taken = {extension for adapter in chosen for extension in adapter.extensions}
-    return _one_each([load_adapter(name) for name in available], taken)
+    adapters = [load_adapter(name) for name in available]
+    others = _one_each([adapter for adapter in adapters if not adapter.is_fallback], taken)
+    installed = [adapter for adapter in others if is_installed(adapter)]
+    served = taken.union(*(adapter.extensions for adapter in installed))
+    fallbacks = [left for adapter in adapters if adapter.is_fallback and (left := _without(adapter, served))]
+    parsed = {extension for adapter in fallbacks for extension in adapter.extensions}
+    return [*(one for one in others if one in installed or not parsed.issuperset(one.extensions)), *fallbacks]
 
 
 def is_installed(adapter: Adapter) -> bool:
@@ -49,6 +56,51 @@ def is_installed(adapter: Adapter) -> bool:
     return True
 
 
+def _chosen(root: Path, available: list[Adapter]) -> list[Adapter]:
+    """The adapters for `root`: installed ones, else a fallback, else those that can be installed by a command of ours.
+
+    That none is installed is said by every answer.
+    """
+    try:
+        fitting = _fitting(root, [adapter for adapter in available if not adapter.is_fallback])
+    except ConfigError:
+        fitting = []
+        if not (parsed := _parsed_near(root, available)):
+            raise
+        return parsed
+    installed = [adapter for adapter in fitting if is_installed(adapter)]
+    if installed or any(adapter.install for adapter in fitting):
+        return installed or fitting
+    return _parsed_near(root, available) or fitting
+
+
+def _parsed_near(root: Path, available: list[Adapter]) -> list[Adapter]:
+    """The fallback, if there are files near `root` that it supports."""
+    fallbacks = [left for adapter in available if adapter.is_fallback and (left := _without(adapter, ()))]
+    return [adapter for adapter in fallbacks if _is_near(root, adapter)]
+
+
+def _without(fallback: Adapter, served: Collection[str]) -> Adapter | None:
+    """`fallback` for those of its languages that have an installed grammar and extensions that are not `served`."""
+    kept = (
+        replace(language, extensions=tuple(e for e in language.extensions if e not in served))
+        for language in fallback.languages
+        if has_grammar(language.id)
+    )
+    languages = tuple(language for language in kept if language.extensions)
+    if not languages:
+        return None
+    extensions = [extension for language in languages for extension in language.extensions]
+    return replace(fallback, languages=languages, initialization_options={"extensions": extensions})
+
+
+def _is_near(root: Path, adapter: Adapter) -> bool:
+    """Whether files of `adapter` are in `root` or the folders in it."""
+    # One source file somewhere in it says nothing about a whole machine or home folder.
+    depths = () if too_wide(root) else ("", "*/")
+    return any(next(root.glob(f"{d}*{e}"), None) for e in adapter.extensions for d in depths)
+
+
 def _fitting(root: Path, available: list[Adapter]) -> list[Adapter]:
     """The adapters one of whose root markers is in `root` or above it, else whose files are in `root`.
 
@@ -56,9 +108,7 @@ def _fitting(root: Path, available: list[Adapter]) -> list[Adapter]:
     there for tools alone.
     """
     places = (root, *root.parents)
-    # One source file somewhere in it says nothing about a whole machine or home folder.
-    depths = () if too_wide(root) else ("", "*/")
-    near = [a for a in available if any(next(root.glob(f"{d}*{e}"), None) for e in a.extensions for d in depths)]
+    near = [adapter for adapter in available if _is_near(root, adapter)]
     marked = [a for a in available if any((p / m).exists() for m in a.workspace.root_markers for p in places)]
     below = [a for a in near if a.searched_by_name] or near  # beside code, a file of data decides nothing
     fitting = [adapter for adapter in marked if adapter in below] or marked or below

@@ -252,7 +252,9 @@ class Sessions:
     @property
     def languages(self) -> str:
         """The languages of the workspace, for a sentence: `Go`, `C and C++`."""
-        return _and([name for backend in self.backends for name in backend.plugin.adapter.language_names])
+        adapters = [backend.plugin.adapter for backend in self.backends]
+        names = [name for one in adapters if not one.is_fallback for name in one.language_names]
+        return _and(names) or "parsed"
 
     def begin(self) -> None:
         """Initialize every server in the background."""

@@ -1,7 +1,8 @@
 """The grammars of tree-sitter and the queries for each: `grammar_of`. Nothing is imported before the first question.
 
 `languages/ID/grammar.toml` names the grammar for LSP's `languageId` ID; a query is a file beside it, `QUERY.scm`, which
-continues that of OTHER if it begins with `; inherits: OTHER`.
+continues that of OTHER if it begins with `; inherits: OTHER`. The grammars in `languages/packed.toml` are in one
+optional package; queries for them are made of the names of their node kinds.
 """
 
 from __future__ import annotations
@@ -10,16 +11,20 @@ import re
 import tomllib
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
+from lsp_mcp.syntax.kinds import made_query
+
 if TYPE_CHECKING:
     from tree_sitter import Language, Parser, Query
 
 _FOLDER = Path(__file__).with_name("languages")
+_PACK = "tree_sitter_language_pack"
 _INHERITS = re.compile(r"\A; inherits: (\w+)\n")
 
 
@@ -35,10 +40,11 @@ class _Described(Struct, forbid_unknown_fields=True):
 class Grammar:
     """One grammar, with its queries."""
 
-    def __init__(self, name: str, language: Language, *, has_directives: bool) -> None:
+    def __init__(self, name: str, language: Language, *, has_directives: bool, is_packed: bool = False) -> None:
         self.name = name
         self.language = language
         self.has_directives = has_directives  # lines for C's preprocessor
+        self.is_packed = is_packed
 
     def parser(self) -> Parser:
         """A parser of its own for each use: one parser can't work in two threads."""
@@ -54,7 +60,8 @@ class Grammar:
 @cache
 def has_grammar(language_id: str) -> bool:
     """Whether there is a grammar for LSP's `languageId`; it is not imported."""
-    return (_FOLDER / language_id / "grammar.toml").is_file()
+    own = (_FOLDER / language_id / "grammar.toml").is_file()
+    return own or (language_id in _packed() and find_spec(_PACK) is not None)
 
 
 @cache
@@ -62,8 +69,10 @@ def grammar_of(language_id: str) -> Grammar | None:
     """The grammar for LSP's `languageId`; None if there is none, or it isn't installed on this kind of machine."""
     if not has_grammar(language_id):
         return None
-    content = tomllib.loads((_FOLDER / language_id / "grammar.toml").read_text("utf-8"))
-    described = msgspec.convert(content, _Described)
+    file = _FOLDER / language_id / "grammar.toml"
+    if not file.is_file():
+        return _from_pack(language_id)
+    described = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _Described)
     if described.same_as:
         return grammar_of(described.same_as)
     try:
@@ -76,11 +85,31 @@ def grammar_of(language_id: str) -> Grammar | None:
 
 
 @cache
+def _packed() -> dict[str, str]:
+    """The name of each grammar in the package of many, by LSP's `languageId`."""
+    content = tomllib.loads((_FOLDER / "packed.toml").read_text("utf-8"))
+    return msgspec.convert(content, dict[str, str])
+
+
+def _from_pack(language_id: str) -> Grammar | None:
+    try:
+        language = import_module(_PACK).get_language(_packed()[language_id])
+    except (ImportError, LookupError):  # of another version than ours
+        return None
+    return Grammar(language_id, language, has_directives=False, is_packed=True)
+
+
+@cache
 def _query(grammar: Grammar, name: str) -> Query | None:
     from tree_sitter import Query
 
     source = _source(grammar.name, name)
-    return Query(grammar.language, source) if source else None
+    if name == "definitions" or (grammar.is_packed and not source):
+        source = f"{made_query(grammar.language, name)}\n{source}"
+    if not source.strip():
+        # A text without comments and strings is code.
+        return Query(grammar.language, "(ERROR) @none") if grammar.is_packed and name == "code" else None
+    return Query(grammar.language, source)
 
 
 def _source(language_id: str, name: str) -> str:

@@ -1,0 +1,1 @@
+"""lsp-mcp's own server, which knows syntax only."""

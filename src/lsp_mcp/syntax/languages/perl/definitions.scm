@@ -1,0 +1,2 @@
+(package_statement name: (package) @name) @definition.module
+(subroutine_declaration_statement name: (bareword) @name) @definition.function

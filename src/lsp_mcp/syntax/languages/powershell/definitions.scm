@@ -1,0 +1,1 @@
+(function_statement (function_name) @name) @definition.function

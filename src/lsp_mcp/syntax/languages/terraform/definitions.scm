@@ -1,0 +1,1 @@
+(block (identifier) (string_lit (template_literal) @name) . (block_start)) @definition.class
