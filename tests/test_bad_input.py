@@ -233,6 +233,14 @@ def test_an_empty_name(server: Connected, name: str) -> None:
     says(server.error(LIST, file_path=name), "is not a file name; pass a path relative to the workspace root")
 
 
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [("x" * 300 + ".go", "cannot be read: File name too long"), ("a\0.go", "is not a file name")],
+)
+def test_a_path_to_check_that_no_file_can_have(server: Connected, path: str, told: str) -> None:
+    says(server.error("check", path=path), told)
+
+
 @pytest.mark.parametrize("name", ["", " ", "func", "two words", "3d", "a.b", "x;y", "😀", "\0"])
 def test_an_impossible_new_name(server: Connected, name: str) -> None:
     expected = "go://a.go#5:5" if name.strip() else "new_name is empty; pass a valid identifier"

@@ -95,10 +95,14 @@ class CheckTools(AnchorToolset):
     async def _below(self, path: str) -> Path | None:
         """The file or folder at `path`; None for the whole workspace."""
         root = self._sessions.workspace.root
-        folder = (root / path).resolve()
+        try:
+            folder = (root / path).resolve()
+            is_folder = folder.is_dir()
+        except (OSError, ValueError, RuntimeError):
+            return await self._file(path)  # which says what is wrong with the name
         if not path.strip() or folder == root:
             return None
-        return folder if folder.is_dir() and folder.is_relative_to(root) else await self._file(path)
+        return folder if is_folder and folder.is_relative_to(root) else await self._file(path)
 
     def _also(self, backend: Backend, below: Path | None) -> list[Path]:
         """The files to check because the caller named them."""
