@@ -144,6 +144,8 @@ class Definitions:
 
     async def _ask(self, site: Site) -> Meaning:
         path, point = site
+        if await self._backend.coverage.part_of(path):  # shown it alone, the server would forget what it means
+            return frozenset()
         try:
             if (self._backend.plugin.word_check.by_folder and self._is_open_beside(path)) and (
                 found := await self._request(path, await self._backend.documents.text(path), point)

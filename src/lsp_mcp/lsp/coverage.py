@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from lsp_mcp.adapters import Language
 from lsp_mcp.backend import Facts, Indexed, Scope, Use
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.gaps import Gap
@@ -106,6 +107,12 @@ class Coverage:
 
     async def close(self) -> None:
         """End what is still running, and release what is locked."""
+
+    language_of: Callable[[Path], Language | None] | None = None
+    """Which files are sources, where not only their names say so."""
+
+    def on_sources(self, take: Callable[[Collection[Path]], None]) -> None:
+        """Call `take` with files that have become sources although they did not change."""
 
     # --- what changed ------------------------------------------------------------------------------
 

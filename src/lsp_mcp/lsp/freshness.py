@@ -13,7 +13,6 @@ from weakref import WeakSet
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.disk.changes import Changes
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.pipes import is_endless
@@ -27,6 +26,7 @@ from lsp_mcp.lsp.life.documents import Documents, Texts
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.readiness import Readiness
 from lsp_mcp.lsp.reloading.reloading import Looked, Reloading
+from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.waiting import phase
 from lsp_mcp.words.workspace_words import WorkspaceWords
 from lsp_mcp.workspace import Workspace
@@ -48,7 +48,7 @@ class Sources(Struct, frozen=True):
 class Served(Struct, frozen=True):
     """What has to be kept up to date: a server, and what is remembered of the files."""
 
-    adapter: Adapter
+    plugin: Plugin
     documents: Documents
     lifetime: Lifetime
     words: WorkspaceWords
@@ -86,7 +86,7 @@ class Freshness:
     async def sync(self, *, text_only: bool = False, to_check: bool = False) -> int:
         """See `Backend.sync`."""
         # No question may be asked before the server has loaded another caller's changes.
-        with phase(lambda: f"{self._served.adapter.name}: processing changes"):
+        with phase(lambda: f"{self._served.plugin.name}: processing changes"):
             return await self._sync(text_only=text_only, to_check=to_check)
 
     async def _sync(self, *, text_only: bool, to_check: bool) -> int:
@@ -132,7 +132,7 @@ class Freshness:
 
     async def load_word(self, word: str, *, part: bool) -> frozenset[Path]:
         """See `Reloading.load_word`."""
-        with phase(lambda: f"{self._served.adapter.name}: reading files with {word}"):
+        with phase(lambda: f"{self._served.plugin.name}: reading files with {word}"):
             async with self._syncing:
                 return await self._served.reloading.load_word(word, part=part)
 
@@ -194,7 +194,7 @@ class Freshness:
                 self._reading_all = connection
                 await self._served.reloading.reload_all(root)  # seconds
             connection.has_seen_all = True
-        with phase(lambda: f"{self._served.adapter.name}: reading changed files"):
+        with phase(lambda: f"{self._served.plugin.name}: reading changed files"):
             replaced = await self._served.reloading.load(self._to_load, to_check=to_check)
             await self._served.reloading.buffers_changed(self._to_read)
             replaced |= await self._served.coverage.settle(
@@ -216,7 +216,7 @@ class Freshness:
                 if await other._tells(connection.server):
                     return True
             except LspMcpError as error:
-                log.info("another session of %s: %s", self._served.adapter.name, error)
+                log.info("another session of %s: %s", self._served.plugin.name, error)
         return False
 
     async def _tells(self, server: object) -> bool:
@@ -253,7 +253,7 @@ class Freshness:
         # Everything up to this generation has been processed, for all callers.
         self._host_seen = now
         changed = self._sources.host.buffers.changed_since(seen) if self._host_seen > seen else set()
-        edited = {path for path in changed if self._served.adapter.language_of(path)}
+        edited = {path for path in changed if self._served.plugin.language_of(path)}
         for path in edited:
             self._served.documents.note_version(path)  # so that it is in order before the server reports about it
         return edited
@@ -272,7 +272,7 @@ class Freshness:
         events = connection.notifications.watched.events(changes)
         if events:
             connection.notify(watched_files.METHOD, {"changes": events})
-        return bool(events) or any(self._served.adapter.language_of(path) for path in touched)
+        return bool(events) or any(self._served.plugin.language_of(path) for path in touched)
 
 
 _HOSTED: WeakSet[Freshness] = WeakSet()  # of this process, with a server of an editor

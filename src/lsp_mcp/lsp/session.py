@@ -16,7 +16,7 @@ from msgspec import Struct
 from lsp_mcp.backend import Json, Report, Scope, State, Trial
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import Files
-from lsp_mcp.errors import DiedError, PathError, RefusedError, SilentError, StuckError
+from lsp_mcp.errors import DiedError, LspMcpError, PathError, RefusedError, SilentError, StuckError
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.lsp.checking import Checking
 from lsp_mcp.lsp.coverage import Parts, SessionPlugin, Start
@@ -102,7 +102,9 @@ class Session:
             self._coverage.surroundings,
             self._coverage.includes,
             self.plugin.visibility,
+            self._coverage.language_of,
         )
+        self._coverage.on_sources(self.words.changed)
         self._hosted = (
             HostLauncher(
                 plugin, workspace.root, host, self._sample, self._documents, options.request_timeout, self._free
@@ -135,7 +137,7 @@ class Session:
         self._freshness = Freshness(
             Sources(workspace, feed, self._files, host),
             Served(
-                adapter,
+                plugin,
                 self._documents,
                 self._lifetime,
                 self.words,
@@ -243,12 +245,19 @@ class Session:
         await self.words.close()
         await self._coverage.close()
 
+    async def sources_known(self) -> None:
+        """Wait until `Plugin.language_of` knows the sources that are not called like one."""
+        if self._coverage.language_of:
+            with suppress(LspMcpError):  # the question says so
+                await self._lifetime.live()
+
     async def ready(self, report: Report, path: Path | None = None) -> None:
         """See `Backend.ready`."""
         if not self._hosted:
             await self._feed.wait(self._options.ready_timeout, report)
         await self._lifetime.live()
-        if path and self.plugin.compiles_files and not self._hosted:
+        # A part of other code, shown alone, would hide what the index has about it.
+        if path and self.plugin.compiles_files and not self._hosted and not await self._coverage.part_of(path):
             with suppress(PathError):  # the question says so
                 self._documents.open(path)
         with uncounted():

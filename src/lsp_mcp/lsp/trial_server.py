@@ -60,6 +60,7 @@ class TrialServer:
         self._connection = connection
         self._plugin = plugin
         self._adapter = plugin.adapter
+        self._plugin = plugin
         self._texts = texts
         self._dependents = dependents
         self._timeout = timeout
@@ -135,7 +136,7 @@ class TrialServer:
 
     def _tell_open(self, path: Path, text: Text | None) -> bool:
         """Open `path`; False if it cannot be read, or is in no language of the server."""
-        language = self._adapter.language_of(path)
+        language = self._plugin.language_of(path)
         try:
             text = self._texts.text(path) if text is None else text
         except PathError:

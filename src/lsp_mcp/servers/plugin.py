@@ -22,7 +22,7 @@ from lsp_mcp.servers.traits import (
 
 
 class Plugin:
-    """What questions must know about one language server beyond its adapter. It has no state.
+    """What questions must know about one language server beyond its adapter. It has no state of its own.
 
     Code outside `servers` knows only this interface, as `Backend.plugin`: what one server needs is in its own folder.
     """

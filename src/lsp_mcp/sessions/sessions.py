@@ -346,7 +346,11 @@ class Sessions:
         if self._before_choice:
             await self._before_choice()
         try:
-            return self.workspace.file(name)
+            path = self.workspace.file(name)
+            if not any(backend.plugin.language_of(path) for backend in self.backends):
+                for session in self._sessions:
+                    await session.sources_known()
+            return path
         except PathError:
             if self.workspace.dependency_folders or not self._dependency_commands():
                 raise

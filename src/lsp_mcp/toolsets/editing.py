@@ -20,12 +20,13 @@ from lsp_mcp.features.editing.tidying import tidied
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
 from lsp_mcp.requests.places import Place
-from lsp_mcp.requests.references import references
+from lsp_mcp.requests.references import References, references
 from lsp_mcp.requests.symbol_text import SymbolText, symbol_texts
 from lsp_mcp.text import Text
 from lsp_mcp.toolsets.answers import Confirmed
 from lsp_mcp.toolsets.changing import ChangingToolset, Outcome
 from lsp_mcp.toolsets.deltas import Looked, limited
+from lsp_mcp.toolsets.questions import PlacesCheck
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
@@ -36,8 +37,20 @@ class _Wanted(Struct, frozen=True):
     """The declarations to change, and the earlier problems."""
 
     texts: Sequence[SymbolText]
-    uses: Sequence[Place]
     before: Looked
+    found: References | None = None  # what prevents a deletion
+
+    @property
+    def uses(self) -> list[Place]:
+        """The uses outside the declarations themselves."""
+        return [
+            use
+            for use in (self.found.places if self.found else ())
+            if not any(
+                one.path == use.path and one.declared.span.start <= use.span.start < one.declared.span.end
+                for one in self.texts
+            )
+        ]
 
 
 class SymbolEditTools(ChangingToolset):
@@ -64,11 +77,24 @@ class SymbolEditTools(ChangingToolset):
             paths = [one.path for one in texts]
             checked = await target.backend.problems.check(paths)
             found = await problems(target.backend, checked)
-            uses = await self._uses(target, texts) if action == "delete" else []
-            return _Wanted(texts, uses, (found, checked))
+            uses = await references(target.backend, target.path, target.identifier.start) if is_deleted else None
+            return _Wanted(texts, (found, checked), uses)
 
-        reach: Reach = "workspace" if action == "delete" else "text"
-        answered = await self._questions.about_symbol(call, symbol, ask, reach=reach)
+        is_deleted, root = action == "delete", self._sessions.workspace.root
+        # A use that only the text shows, such as a name for the linker, prevents a deletion, too.
+        check = PlacesCheck[_Wanted](
+            sites=lambda wanted: wanted.found.sites if wanted.found else (),
+            joined=lambda wanted, checked: replace(
+                wanted, found=wanted.found and wanted.found.joined_by(checked.missing, root)
+            ),
+            thorough=True,
+            searched=lambda wanted: wanted.found.searched if wanted.found else None,
+            pending=lambda wanted: wanted.found.pending if wanted.found else frozenset(),
+        )
+        reach: Reach = "workspace" if is_deleted else "text"
+        answered = await self._questions.about_symbol(
+            call, symbol, ask, reach=reach, check=check if is_deleted else None
+        )
         target, wanted, backend = answered.target, answered.value, answered.target.backend
         befores = {one.path: one.declared.text for one in wanted.texts}
         afters = self._edited(wanted.texts, action, code)
@@ -134,18 +160,6 @@ class SymbolEditTools(ChangingToolset):
             others = ", ".join(other.name for other in shared[0].shared_with)
             raise CallerError(f"the declaration of {target.name} declares {others} too; edit that line of the file.")
         return chosen
-
-    async def _uses(self, target: SymbolTarget, texts: Sequence[SymbolText]) -> list[Place]:
-        """The uses outside the declarations themselves."""
-        found = await references(target.backend, target.path, target.identifier.start)
-        return [
-            use
-            for use in found.places
-            if not any(
-                one.path == use.path and one.declared.span.start <= use.span.start < one.declared.span.end
-                for one in texts
-            )
-        ]
 
     def _refuse_used(self, target: SymbolTarget, uses: Sequence[Place], hidden: Sequence[Gap]) -> None:
         if uses:

@@ -158,7 +158,7 @@ class ImpactTools(AnchorToolset):
         notes: list[Gap] = []
         for name, lines in sorted(changed.items()):
             file = root / name
-            backend = next((one for one in self._sessions.backends if one.plugin.adapter.language_of(file)), None)
+            backend = next((one for one in self._sessions.backends if one.plugin.language_of(file)), None)
             if backend is None or not file.is_relative_to(only):
                 continue
             if not file.is_file():

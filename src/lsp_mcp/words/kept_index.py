@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import Context
 from pathlib import Path
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.cache_folders import checkout_folder
 from lsp_mcp.disk.files import Signature, content_or_nothing
 from lsp_mcp.text import Text
@@ -27,6 +27,7 @@ _RACY = 0.05  # seconds: a file written this shortly before it was read may chan
 _FIRST_SECONDS = 1.0  # that a question may wait for the first reading
 _LOOKED_AT = 64  # consecutive files whose state is checked
 
+LanguageOf = Callable[[Path], Language | None]
 Buffers = Callable[[], Mapping[Path, Text]]
 """An editor's texts of files, which take precedence over the disk."""
 
@@ -34,7 +35,7 @@ Buffers = Callable[[], Mapping[Path, Text]]
 class KeptIndex:
     """Reads the source files of `adapter` in the workspace `root` in a thread, and changed ones again.
 
-    `paths` returns every file there.
+    `paths` returns every file there. `language_of` knows source files that are not called like one.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class KeptIndex:
         paths: Callable[[], Iterable[str]],
         importing: Importing | None,
         buffers: Buffers,
+        language_of: LanguageOf | None = None,
     ) -> None:
         self.index = WordIndex()
         self._adapter = adapter
@@ -51,6 +53,7 @@ class KeptIndex:
         self._paths = paths
         self._importing = importing
         self._buffers = buffers
+        self._language_of = language_of
         self._pending: set[str] | None = None  # files to read; None: all of them
         self._reading: asyncio.Task[None] | None = None
         self._saving: asyncio.Task[None] | None = None
@@ -61,8 +64,8 @@ class KeptIndex:
     def is_source(self, path: str) -> bool:
         """Whether the file `path` belongs into the index."""
         extension = os.path.splitext(path)[1]  # noqa: PTH122 (no Path: there are thousands)
-        extensions = self._adapter.extensions
-        return (extension in extensions or extension.lower() in extensions) and not self._adapter.is_generated(path)
+        is_named = self._adapter.supports(extension) or (self._language_of and self._language_of(Path(path)))
+        return bool(is_named) and not self._adapter.is_generated(path)
 
     def begin(self) -> None:
         """Start reading the unread files, unless that is already under way."""

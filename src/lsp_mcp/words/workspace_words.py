@@ -17,7 +17,7 @@ from lsp_mcp.remembered import Remembered
 from lsp_mcp.servers.traits import Visibility
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.index import WordIndex
-from lsp_mcp.words.kept_index import Buffers, KeptIndex
+from lsp_mcp.words.kept_index import Buffers, KeptIndex, LanguageOf
 from lsp_mcp.words.lexing import Occurrences, occurrences_in_thread
 from lsp_mcp.words.packages import Importing, Imports, Packages
 from lsp_mcp.words.qualified import qualified
@@ -68,14 +68,16 @@ class WorkspaceWords:
         surroundings: Surroundings | None = None,
         includes: Includes | None = None,
         visibility: Visibility | None = None,
+        language_of: LanguageOf | None = None,
     ) -> None:
         self._adapter = adapter
+        self._language_of = language_of or adapter.language_of
         self._visibility = visibility
         self._surroundings = surroundings
         self._buffers = buffers
         self._includes = includes
         self._importing = _importing(adapter, visibility)
-        self._kept = KeptIndex(adapter, root, paths, self._importing, buffers)
+        self._kept = KeptIndex(adapter, root, paths, self._importing, buffers, language_of)
         self._changes = 0  # how often anything came, changed or went
         self._answers: dict[str, tuple[Path, ...]] = {}
         self._answered = 0  # files in `_answers`
@@ -144,7 +146,7 @@ class WorkspaceWords:
         key, stamp = (path, word), hash(text.content)
         found = self._occurrences.get(key, stamp)
         if found is None:
-            found = await occurrences_in_thread(text, word, self._adapter.language_of(path))
+            found = await occurrences_in_thread(text, word, self._language_of(path))
             self._occurrences.put(key, stamp, found, len(found) + 1)
         return found
 
@@ -218,7 +220,7 @@ class WorkspaceWords:
     def _meaning(
         self, packages: Packages, rules: Visibility, spans: Collection[Span], text: Text, path: Path, symbol: Symbol
     ) -> list[Span]:
-        of_packages = qualified(text, spans, rules, self._adapter.language_of(path), packages.is_library)
+        of_packages = qualified(text, spans, rules, self._language_of(path), packages.is_library)
         homes = {str(declared.parent) for declared in symbol.declared}
         # A word qualified by a package's name is not a member; any other may be an embedded type, and so a field.
         is_known = all(map(packages.has, homes))
@@ -237,7 +239,7 @@ class WorkspaceWords:
         found = []
         for path in files:
             text = buffers.get(path) or Text(content_or_nothing(path).decode("utf-8", "replace"))
-            if may_declare(text, name, self._adapter.language_of(path)):
+            if may_declare(text, name, self._language_of(path)):
                 found.append(path)
         return found
 

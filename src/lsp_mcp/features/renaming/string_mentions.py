@@ -20,7 +20,7 @@ async def string_mentions(backend: Backend, name: str) -> list[Place]:
 
     None for a name that only its own package can use, since nothing else looks it up, or for a path.
     """
-    adapter, visibility = backend.plugin.adapter, backend.plugin.visibility
+    visibility = backend.plugin.visibility
     is_private = visibility and re.search(visibility.private_names or "(?!)", name)
     if is_private or not name.isidentifier():
         return []
@@ -31,7 +31,7 @@ async def string_mentions(backend: Backend, name: str) -> list[Place]:
     words = await backend.words.files_with(name, seconds=_SECONDS)
     for path in words.files[:_MOST_FILES]:
         if (text := await text_or_none(backend, path)) is not None:
-            found += [Place(path, span, text) for span in in_strings(text, name, adapter.language_of(path))]
+            found += [Place(path, span, text) for span in in_strings(text, name, backend.plugin.language_of(path))]
     if generation == backend.generation and not words.unknown:
         kept.put(name, generation, found, 1 + len(found))
     return found

@@ -73,6 +73,7 @@ class Documents:
         opening: Callable[[Path, Text, Notify], None] | None = None,
     ) -> None:
         self._adapter = plugin.adapter
+        self._plugin = plugin
         self._opening = opening
         self._rules = plugin.documents
         self._files = files
@@ -92,6 +93,10 @@ class Documents:
 
     def __iter__(self) -> Iterator[Path]:
         return iter({**self._open, **self._held()})
+
+    def is_held(self, path: Path) -> bool:
+        """Whether an editor has `path` open."""
+        return path in self._held()
 
     def get(self, path: Path) -> Text | None:
         """The server's text of the open document `path`, None if it is not open."""
@@ -358,7 +363,7 @@ class Documents:
         return {**held, **shown}
 
     def _tell_open(self, path: Path, text: Text) -> Document:
-        language = self._adapter.language_of(path)
+        language = self._plugin.language_of(path)
         if language is None:
             raise PathError(
                 f"{path.name} is not a file that {self._adapter.name} answers for "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Setup, Start
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.servers.clangd import traits
@@ -31,10 +31,17 @@ class ClangdPlugin(SessionPlugin):
     def __init__(self, adapter: Adapter, compilation: Compilation = COMPILATION) -> None:
         super().__init__(adapter)
         self._compilation = compilation
+        self._language_of = adapter.language_of
 
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""
-        return Build(self.adapter, self._compilation, start)
+        build = Build(self.adapter, self._compilation, start)
+        self._language_of = build.files.language_of
+        return build
+
+    def language_of(self, path: Path) -> Language | None:
+        """See `Plugin.language_of`: every file that a source file includes is one, too, once the build is known."""
+        return self._language_of(path)
 
     def reloading(self, coverage: Coverage, parts: Parts) -> Reloading:
         """See `SessionPlugin.reloading`."""

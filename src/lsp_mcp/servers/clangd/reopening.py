@@ -7,7 +7,9 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Scope, Use
 from lsp_mcp.errors import PathError
 from lsp_mcp.gaps import Gap
@@ -61,6 +63,7 @@ class Reopening:
         self._retried: set[Path] = set()  # those given another chance
         self._lines: dict[tuple[Path, str], tuple[Text, list[Any], list[int]]] = {}  # see `_inactive_lines`
         self._mistrusted = False
+        self._forgotten_for: WeakSet[budget.Budget] = WeakSet()  # see `_forget_parts`
         self._macros: set[tuple[Path, str]] = set()  # places of names that no text spells
 
     @property
@@ -89,6 +92,8 @@ class Reopening:
             return True
         self._retried.difference_update(changed)
         again = self._unread - self._retried
+        if not to_check and await self._forget_parts():
+            return True
         if not changed and not again and (to_check or not self._later):
             return False
         affected = await self._build.affected(changed, {*self._has_read, *self._documents}) | again
@@ -97,8 +102,12 @@ class Reopening:
         affected |= self._later
         # What the index says about a deleted file, such as definitions in it, stays in it.
         gone = any(not self._build.holds(path) for path in affected)
+        # What it takes from an open file is the uses in that file alone; those in a part of it only its index has.
+        parts = await self._build.parts_among(affected)
+        is_part_changed = not to_check and not parts.isdisjoint(changed)
+        affected -= parts
         too_many = len(affected) > self._rules.load_most and not to_check
-        if gone or too_many or self._build.is_configured_by(changed):
+        if gone or too_many or is_part_changed or self._build.is_configured_by(changed):
             await self._renew()
             return True
         self._retried |= again
@@ -170,7 +179,7 @@ class Reopening:
         units: set[Path] = set()
         if changed is not None:
             self._checked.update(changed)
-            mine = {path for path in changed if path not in inside and self._adapter.language_of(path)}
+            mine = {path for path in changed if path not in inside and self._plugin.language_of(path)}
             todo = {*mine, *self._units.due, *self._errors} - self._units.found.keys()
             units = {path for path in todo if self._units.is_unit(path) and self._build.holds(path)}
             units = self._counted(units, inside)
@@ -240,7 +249,9 @@ class Reopening:
             gaps += await self._part(scope.path)
         if use and scope.reach == "workspace":
             gaps += await self._inactive(use)
-            bad = [p for p in await self._build.files.having(use.identifier, self._errors) if use.may_be_in(p)]
+            having = await self._build.files.having(use.identifier, self._errors)
+            # Errors of a part of other code, read alone, are none of the build's.
+            bad = [p for p in having if use.may_be_in(p) and not await self._build.part_of(p)]
             gaps += error_gaps(use.identifier, {path: self._errors[path] for path in bad}, display_path)
         if unread := [path for path in sorted(self._unread) if use or scope.reach == "workspace" or path == scope.path]:
             text = f"{self._adapter.name} has not read {self._build.named(unread)} in time"
@@ -299,7 +310,7 @@ class Reopening:
         if known and known[0] is text and known[1] is regions:
             return known[2]
         spans = [text.range_span(region, connection.encoding) for region in regions]
-        words = await occurrences_in_thread(text, word, self._adapter.language_of(path))
+        words = await occurrences_in_thread(text, word, self._plugin.language_of(path))
         inactive = (w.start for w in words if any(s.start <= w.start <= s.end for s in spans))
         lines = sorted({point.line for point in inactive})
         self._lines[path, word] = text, regions, lines
@@ -328,6 +339,25 @@ class Reopening:
                         self._has_read.add(path)
         except TimeoutError:
             log.warning("%s did not read %s in time", self._adapter.name, path)
+
+    async def _forget_parts(self) -> bool:
+        """Replace a server that was shown a part of other code alone, unless the present question is about that.
+
+        What it made of that hides what its index has about the file. Once for each call, which may show parts to learn
+        more about its answer. Returns whether it was replaced.
+        """
+        call = budget.present()
+        if call.is_background or call in self._forgotten_for:
+            return False
+        shown = list(self._documents)
+        parts = await self._build.parts_among(shown)
+        if not parts or shown[-1] in parts or any(map(self._documents.is_held, parts)):
+            return False
+        self._forgotten_for.add(call)
+        for path in parts:
+            self._documents.close(path)
+        await self._renew()
+        return True
 
     async def _renew(self) -> None:
         # Each one that is reopened is parsed again.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from lsp_mcp.prose import count, first_few
 from lsp_mcp.servers.clangd.compilation.build_gaps import database_gaps, database_news, missing_files
 from lsp_mcp.servers.clangd.compilation.chosen_database import ChosenDatabase
 from lsp_mcp.servers.clangd.compilation.database import own_project
-from lsp_mcp.servers.clangd.compilation.files import BuildFiles
+from lsp_mcp.servers.clangd.compilation.files import BuildFiles, Included
 from lsp_mcp.servers.clangd.compilation.files_elsewhere import FilesElsewhere
 from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.servers.clangd.compilation.index_folder import IndexFolder
@@ -43,6 +43,7 @@ class Build(Coverage):
         home = IndexHome.EDITORS if start.hosted else IndexHome.SHARED if start.shared_index else IndexHome.OURS
         self.files = BuildFiles(adapter, rules, feed, Includes(rules.include_pattern))
         self.includes = self.files
+        self.language_of = self.files.language_of
         self.has_index = False  # whether the server will index anything by itself
         self._adapter = adapter
         self._rules = rules
@@ -79,10 +80,10 @@ class Build(Coverage):
             self._database.read_given_by(command)
         includes = Includes(self._rules.include_pattern)
         self._has_changed, self._is_prepared = False, False
-        await asyncio.to_thread(self._prepare, includes)
+        included = await asyncio.to_thread(self._prepare, includes)
         # Questions in the meantime used the previous ones.
         used = self._database.used
-        self.files.replace(includes, used.commands if used else ())
+        self.files.replace(includes, included, used.commands if used else ())
 
     def first_file(self) -> Path | None:
         """A file to show so that the server begins to index, None if there is nothing to index.
@@ -129,9 +130,18 @@ class Build(Coverage):
         inside = (await self.files.view()).inside
         return [path for path in files if path in inside]
 
+    def on_sources(self, take: Callable[[Collection[Path]], None]) -> None:
+        """See `Coverage.on_sources`: a file is one because another begins to include it."""
+        self.files.on_included = take
+
     async def part_of(self, path: Path) -> tuple[Path, int] | None:
         """See `Coverage.part_of`."""
         return await self.files.part_of(path)
+
+    async def parts_among(self, paths: Iterable[Path]) -> set[Path]:
+        """Those of `paths` that the build includes and that are only a part of other code, see `BuildFiles.part_of`."""
+        inside = (await self.files.view()).inside
+        return {path for path in paths if path in inside and await self.part_of(path)}
 
     async def index_of(self, paths: Collection[Path]) -> Mapping[Path, Indexed]:
         """See `backend.Coverage.indexed`."""
@@ -251,7 +261,7 @@ class Build(Coverage):
             self._folder = IndexFolder(root, self._adapter.name, self._rules, shared, in_use=in_use)
         return self._folder
 
-    def _prepare(self, includes: Includes) -> None:
+    def _prepare(self, includes: Includes) -> Included:
         file, used = self._database.take(), self._database.used
         there = used.files() if used else []
         watched = self._feed.folders()
@@ -277,3 +287,4 @@ class Build(Coverage):
                 problems.append(f"{error.filename or 'the index'} cannot be written ({error.strerror}): "
                                 f"{self._adapter.name} may know too little, or outdated facts")  # fmt: skip
         self._problems = problems
+        return Included(self._adapter, includes)

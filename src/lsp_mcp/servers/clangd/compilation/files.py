@@ -37,6 +37,23 @@ class View(Struct, frozen=True):
     conditional: Collection[Path]  # compiled or outside files of which the preprocessor may exclude a part
 
 
+class Included:
+    """Which files without the extension of a source file are included by one, whatever they are called; immutable."""
+
+    def __init__(self, adapter: Adapter, includes: Includes | None = None) -> None:
+        self._adapter = adapter
+        self.endings = includes.endings(lambda name: bool(adapter.language_of(Path(name)))) if includes else {}
+
+    def language_of(self, path: Path) -> Language | None:
+        """See `BuildFiles.language_of`."""
+        seen: set[Path] = set()
+        while not (language := self._adapter.language_of(path)) and path not in seen:
+            seen.add(path)
+            of_name = self.endings.get(path.name, {})
+            path = next((by for ending, by in of_name.items() if f"{path}".endswith(f"/{ending}")), path)
+        return language
+
+
 class BuildFiles:
     """The files of a workspace; changes are processed at the next look."""
 
@@ -56,6 +73,12 @@ class BuildFiles:
         self._conditional: dict[str, list[Path]] = {}
         self._parts: dict[Path, tuple[Path, int] | None] = {}  # see `part_of`
         self._words = WordSearch()
+        self._included = Included(adapter)
+        self.on_included: Callable[[Collection[Path]], None] = lambda _: None  # files are sources that were none
+
+    def language_of(self, path: Path) -> Language | None:
+        """The language of `path` by its name; else, if a source file includes it, the language of that one."""
+        return self._included.language_of(path)
 
     def changed(self, paths: Iterable[Path]) -> None:
         """Note that these were created, changed or deleted: they are read again."""
@@ -67,9 +90,10 @@ class BuildFiles:
         self._parts = {}
         self._words.changed(paths)
 
-    def replace(self, includes: Includes, compiled: Collection[Path]) -> None:
+    def replace(self, includes: Includes, included: Included, compiled: Collection[Path]) -> None:
         """Replace the includes and the compiled files."""
         self._includes = includes
+        self._take(included)
         self._compiled = compiled
         self._indexed = None
         self.changed(())
@@ -86,7 +110,7 @@ class BuildFiles:
 
     def sources(self) -> list[Path]:
         """The source files of the workspace, and those that are compiled elsewhere."""
-        return sorted({path for path in self._feed.files() if self._adapter.language_of(path)}.union(self._compiled))
+        return sorted({path for path in self._feed.files() if self.language_of(path)}.union(self._compiled))
 
     async def view(self) -> View:
         """The files that the build includes and excludes now."""
@@ -100,19 +124,27 @@ class BuildFiles:
         try:
             changed, self._changed = self._changed, set()
             stamp, includes, compiled, indexed = self._stamp, self._includes, self._compiled, self._indexed
-            view = await asyncio.to_thread(
+            view, included = await asyncio.to_thread(
                 _look, includes, changed, self._adapter, self.sources(), self._feed, compiled, indexed
             )
             self.last_inside = view.inside
+            self._take(included)
             if stamp == self._stamp:
                 self._view = view
         finally:
             self._looking = None
 
+    def _take(self, included: Included) -> None:
+        """Use `included` from now on."""
+        before, self._included = self._included, included
+        if included.endings != before.endings:
+            new = [path for path in self._feed.files() if included.language_of(path) and not before.language_of(path)]
+            self.on_included(new)
+
     async def affected(self, changed: Collection[Path]) -> set[Path]:
         """Those of `changed` and every file that includes one of them, as far as the server answers for them."""
         await self.view()
-        return {path for path in self._includes.affected(changed) if self._adapter.language_of(path)}
+        return {path for path in self._includes.affected(changed) if self.language_of(path)}
 
     async def that_include(self, files: Collection[Path]) -> frozenset[Path] | None:
         """`files` and every file that may include one of them, also indirectly, in the workspace or outside.
@@ -138,7 +170,8 @@ class BuildFiles:
     async def part_of(self, path: Path) -> tuple[Path, int] | None:
         """File and line, from 1, of the code that `path` is only a part of; None if it is compiled, or not such a part.
 
-        The first files that include it, by their paths, are looked at; one that does so between declarations is enough.
+        The first files that include it, by their paths, are looked at; one that does so between declarations is enough,
+        unless it is not called like a source file: such a file seldom includes what it needs.
         """
         if path in self._compiled:
             return None
@@ -147,7 +180,10 @@ class BuildFiles:
         if path not in known:
             includes = self._includes
             includers = sorted(includes.includers(path))[:_MOST_INCLUDERS]
-            known[path] = await asyncio.to_thread(_part_of, path, includers, includes.places, self._adapter.language_of)
+            everywhere = not self._adapter.language_of(path)
+            known[path] = await asyncio.to_thread(
+                _part_of, path, includers, includes.places, self.language_of, everywhere=everywhere
+            )
         return known[path]
 
     async def whole_unit(self, path: Path, text: Text, language: Language, prefix: str, *, apart: bool) -> WholeUnit:
@@ -199,13 +235,15 @@ def _part_of(
     includers: Iterable[Path],
     places: Callable[[Path, bytes], list[int]],
     language_of: Callable[[Path], Language | None],
+    *,
+    everywhere: bool,
 ) -> tuple[Path, int] | None:
     found = None
     for includer in includers:
         content = content_or_nothing(includer)[:_MOST_READ]
         for place in places(path, content):
             before = content[:place].decode("utf-8", "replace")
-            if not is_inside(before, language_of(includer)):
+            if not everywhere and not is_inside(before, language_of(includer)):
                 return None
             found = found or (includer, before.count("\n") + 1)
     return found
@@ -219,15 +257,18 @@ def _look(
     feed: Feed,
     compiled: Collection[Path],
     indexed: Mapping[str, int] | None,
-) -> View:
+) -> tuple[View, Included]:
     includes.forget(changed)
     includes.update(list(feed.files()), sources)
     inside = includes.reached(compiled)
     inside -= _not_indexed(inside, compiled, indexed)
-    outside = [path for path in sources if path not in inside and not adapter.is_generated(path)]
+    included = Included(adapter, includes)
+    # A file of any name that a source file includes is one, too.
+    there = {*sources, *(path for path in includes.known if included.language_of(path))}
+    outside = [path for path in sorted(there) if path not in inside and not adapter.is_generated(path)]
     known = includes.known
     conditional = [path for path in {*compiled, *outside} if path in known and known[path].conditional]
-    return View(inside, outside, compiled, conditional)
+    return View(inside, outside, compiled, conditional), included
 
 
 def _not_indexed(inside: Collection[Path], compiled: Collection[Path], indexed: Mapping[str, int] | None) -> set[Path]:

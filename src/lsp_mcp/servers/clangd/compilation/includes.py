@@ -43,6 +43,18 @@ class Includes:
         """The path endings of all includes."""
         return {one for scan in self.known.values() for one in scan.includes if one != _ANY}
 
+    def endings(self, is_named: Callable[[str], bool]) -> dict[str, dict[str, Path]]:
+        """The path endings of all includes of files without `is_named`, by the file's name; with a file that has each.
+
+        An ending that no known file has, because a link may lead to one, is the file's name alone.
+        """
+        found: dict[str, dict[str, Path]] = {}
+        for path in sorted(self.known):
+            for spelled in self.known[path].includes:
+                if spelled != _ANY and not is_named(name := _name(spelled)):
+                    found.setdefault(name, {}).setdefault(name if spelled in self._unfound else spelled, path)
+        return found
+
     def forget(self, paths: Iterable[Path]) -> None:
         """Note that these were created, changed or deleted: they are read again."""
         for path in paths:
