@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
 from lsp_mcp.syntax.grammars import has_grammar
-from lsp_mcp.text import Point
+from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.words.workspace_words import FilesWith
 
 _MOST_NAMED = 3  # places or files listed in a gap
@@ -38,6 +39,15 @@ def meaningless(backend: Backend, name: str, at: tuple[Path, Point]) -> list[Gap
     where = _site(*at, backend.root)
     text = f"unverified: {backend.plugin.name} does not know what {name} means at {where}; ask at another use"
     return [Gap("unverified", text, at[:1], about="meaning")]
+
+
+def implied(backend: Backend, text: Text, span: Span) -> list[Gap]:
+    """The gap for calls of the function at `span` that have no name, which the server does not list."""
+    start, rules = text.point_offset(span.start), backend.plugin.word_check.implied
+    found = [what for pattern, what in rules.items() if re.compile(pattern).match(text.content, start)]
+    if not found:
+        return []
+    return [Gap("not_searched", f"not counted: uses without its name ({', '.join(found)})", about="implied")]
 
 
 def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Gap]:

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
+from lsp_mcp.evidence.check_gaps import implied
 from lsp_mcp.evidence.namesakes import of_namesakes
 from lsp_mcp.evidence.occurrences import that_may_declare
 from lsp_mcp.features.finding.left_out_symbols import with_left_out
@@ -158,7 +159,8 @@ class CodeTools(AnchorToolset):
         )
         uses, family = answered.value
         others, unknown = await self._elsewhere.about(answered.target, "use")
-        gaps = [*answered.gaps, *uses.gaps, *self._told_of(family), *unknown]
+        unnamed = implied(answered.target.backend, answered.target.text, answered.target.identifier)
+        gaps = [*answered.gaps, *uses.gaps, *unnamed, *self._told_of(family), *unknown]
         if not uses.places and not uses.dropped and not hiding(gaps):
             raise await self._questions.refused(answered.target, RefusedError("it sees no symbol there"))
         target = answered.target
