@@ -19,7 +19,6 @@ from lsp_mcp.words.nested import replaced_inside_out
 _DEPENDENT = re.compile(r"\btypename\b|[>)\]]\s*::\s*(?:template\s+)?\Z")  # on the line before a word
 _GENERIC = re.compile(r"\btemplate\b|\bauto\b\s*(?:const\b\s*)?[&*\s]*\w*\s*[,)]")  # also of a lambda
 _ARGUMENTS = re.compile(r"<[^<>]*>")
-_MOST_FILES = 200  # that may declare what is used in a part of other code
 _ENCODING = PositionEncoding("utf-16", lone_cr_ends_line=False)  # of the index
 
 
@@ -61,29 +60,6 @@ async def others_by_index(
         return all(_is_apart(scope, _scopes(types, one, symbol.name), symbol.name) for one in ids)
 
     return frozenset(filter(means_another, closed))
-
-
-async def declared_outside(backend: Backend, place: Place) -> Place | None:
-    """Where the symbol that is spelled at `place` is declared in another file; None if the index doesn't say.
-
-    For a file that is only a part of other code, whose names the server does not understand when it reads it alone.
-    """
-    name = place.text.slice(place.span)
-    others = [path for path in (await backend.words.files_with(name)).files if path != place.path][:_MOST_FILES]
-    files = await backend.coverage.indexed({place.path, *others})
-    ids = _use(files[place.path], place)[0] if place.path in files else frozenset[str]()
-    if len(ids) != 1:
-        return None
-    for path in others:
-        if path not in files or await backend.coverage.part_of(path):
-            continue
-        text = await backend.documents.text(path)
-        for (line, character), (there, declares) in sorted(files[path].uses.items()):
-            if declares and there == ids:
-                start = text.position_point({"line": line, "character": character}, _ENCODING)
-                if (span := text.identifier_at(start)) and text.slice(span) == name:
-                    return Place(path, span, text)
-    return None
 
 
 # --- inside ------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from lsp_mcp.anchors import Anchor, encode_file, is_anchor, parse_anchor
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import AnchorError, PathError, PointError
-from lsp_mcp.evidence.indexed import declared_outside
 from lsp_mcp.features.finding.anchor_memory import Followed, LostError, Other
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.requests.document_symbol import document_symbols
@@ -144,8 +143,6 @@ class Targets:
             AnchorError: there is no identifier, or the symbol is gone; the message lists what is near.
             PathError: the file is gone or cannot be read as text.
         """
-        if not handle.anywhere and await handle.backend.coverage.part_of(handle.path):
-            handle = await self._outside_part(handle)
         path = handle.path
         text = await handle.backend.documents.open(path)
         resolved = handle.resolved
@@ -228,28 +225,6 @@ class Targets:
                 except PathError:
                     continue
         raise missing
-
-    async def _outside_part(self, handle: Handle) -> Handle:
-        """The declaration of what `handle` is about in another file, if the server's index has it.
-
-        The file of `handle` is only a part of other code, without which the server does not understand it.
-        """
-        text = await handle.backend.documents.text(handle.path)
-        language = handle.backend.plugin.language_of(handle.path)
-        if handle.point:
-            point = self.sessions.memory.follow(handle.path, handle.point, text, language).point
-        else:
-            named = point_in(handle.address, text, (), language) if handle.address else None
-            if not isinstance(named, Point):
-                return handle
-            point = named
-        span = text.identifier_at(point)
-        found = await declared_outside(handle.backend, Place(handle.path, span, text)) if span else None
-        if span is None or found is None:
-            return handle
-        there = self.anchor(found.path, found.span.start)
-        remark = news("resolved", f"{text.slice(span)} at {self.anchor(handle.path, point)} is declared at {there}")
-        return replace(handle, path=found.path, point=found.span.start, resolved=(*handle.resolved, remark))
 
     async def _other_symbols(
         self, handle: Handle, text: Text, identifier: Span, others: Iterable[Other]

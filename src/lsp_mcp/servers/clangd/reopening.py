@@ -186,6 +186,7 @@ class Reopening:
             parts = {path for path in self._later if not self._units.is_unit(path)}
             later = {path for path in parts if path in self._checked or path in self._documents}
             headers = {path for path in (mine - units) | later if self._build.holds(path)} - self._with_diagnostics
+            headers -= await self._build.parts_among(headers)
             await self._read(headers, {path for path in headers if path in self._documents})
             self._later -= headers
             self._alone |= headers

@@ -8,7 +8,6 @@ from lsp_mcp.servers.traits import (
     Hierarchy,
     InactiveRegions,
     Refactorings,
-    Renaming,
     Reports,
     Symbols,
     WordCheck,
@@ -137,22 +136,5 @@ WORD_CHECK = WordCheck(
         r"(?:get_return_object|initial_suspend|final_suspend|return_void|return_value|yield_value|await_transform"
         r"|unhandled_exception)\s*\(": "coroutines",
         r"operator\s+(?!new\b|delete\b|co_await\b)\w": "implicit conversions",
-    },
-)
-
-_FOUND_BY_LIBRARY = "what range-for and the standard library look for"
-_CALLED = r"\s[^(]*\((?!\*).*"  # the type of a function, not of a pointer to one
-RENAMING = Renaming(
-    # The standard library's templates use them, and the compiler: without them it sees the error in the library, or
-    # takes another way without a word.
-    known_by_name={
-        rf"(?:c?r?begin|c?r?end|swap|(?:push|pop|emplace)_(?:back|front)|emplace(?:_hint)?){_CALLED}": (
-            _FOUND_BY_LIBRARY
-        ),
-        r"(?:(?:value|key|mapped|difference|size|allocator|element|container|char|traits|promise)_type|(?:const_)?(?:"
-        r"reference|pointer|(?:reverse_)?iterator)|iterator_(?:category|concept)|is_transparent) "
-        r"(?:type alias|class|struct|union|enum)": _FOUND_BY_LIBRARY,
-        rf"(?:await_(?:ready|suspend|resume|transform)|get_return_object|(?:initial|final)_suspend|return_void"
-        rf"|(?:return|yield)_value|unhandled_exception){_CALLED}": "what coroutines look for",
     },
 )

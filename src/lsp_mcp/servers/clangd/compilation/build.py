@@ -139,9 +139,8 @@ class Build(Coverage):
         return await self.files.part_of(path)
 
     async def parts_among(self, paths: Iterable[Path]) -> set[Path]:
-        """Those of `paths` that the build includes and that are only a part of other code, see `BuildFiles.part_of`."""
-        inside = (await self.files.view()).inside
-        return {path for path in paths if path in inside and await self.part_of(path)}
+        """Those of `paths` that are only a part of other code, see `BuildFiles.part_of`."""
+        return {path for path in paths if await self.part_of(path)}
 
     async def index_of(self, paths: Collection[Path]) -> Mapping[Path, Indexed]:
         """See `backend.Coverage.indexed`."""
