@@ -241,6 +241,10 @@ def test_a_path_to_check_that_no_file_can_have(server: Connected, path: str, tol
     says(server.error("check", path=path), told)
 
 
+def test_a_file_is_not_renamed_to_a_name_that_no_file_can_have(server: Connected) -> None:
+    says(server.error(RENAME, symbol_anchor="a.go", new_name="x" * 300 + ".go"), "more than 255 bytes")
+
+
 @pytest.mark.parametrize("name", ["", " ", "func", "two words", "3d", "a.b", "x;y", "😀", "\0"])
 def test_an_impossible_new_name(server: Connected, name: str) -> None:
     expected = "go://a.go#5:5" if name.strip() else "new_name is empty; pass a valid identifier"

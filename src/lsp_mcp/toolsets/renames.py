@@ -32,6 +32,7 @@ from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.visible import quoted
 
 _BY_HAND = "Move it by a command, then check names each place that this breaks"
+_LONGEST_NAME = 255  # bytes of one name in a path, on the usual file systems
 
 
 class RenameTools(ChangingToolset):
@@ -178,6 +179,8 @@ class RenameTools(ChangingToolset):
         new = Path(os.path.normpath((workspace.root if "/" in spelled else old.parent) / spelled))
         if not workspace.contains(new):
             raise PathError(f"{spelled} is outside the workspace root {workspace.root}.")
+        if any(len(part.encode("utf-8", "replace")) > _LONGEST_NAME for part in new.parts):
+            raise PathError(f"new_name has a part of more than {_LONGEST_NAME} bytes, which no file name may have.")
         if new.exists() and not (new.is_dir() and old.is_dir() and not any(new.iterdir())):
             raise PathError(f"{workspace.display_path(new)} exists already; nothing is overwritten.")
         if old.is_file() and new.suffix != old.suffix:
