@@ -24,6 +24,7 @@ from websockets.sync.client import connect
 from board.boards import worktrees
 from board.running import TOKEN, Running, WebSocketAgent, running
 from fakes.bounded import bounded
+from http_streams import try_to_resume
 from lsp_mcp.cli import board as cli_board
 from lsp_mcp.cli.main import main as program
 from lsp_mcp.server.admission import IN_INITIALIZE, TellingProtocol
@@ -341,3 +342,7 @@ def test_odd_requests_of_the_page_are_errors_and_no_defects(board: Running) -> N
             with page.stream("GET", f"/api/events?since={since}") as events:
                 assert events.status_code == 200
                 assert next(line for line in events.iter_lines() if line.startswith("event:"))
+
+
+def test_a_request_to_resume_a_stream_is_refused_and_a_new_stream_is_served(board: Running) -> None:
+    try_to_resume(board.port, TOKEN)

@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect
 
 from asking import skip_without
 from fakes.bounded import bounded
+from http_streams import try_to_resume
 from lsp_mcp.server.http import _is_news
 from mcp_process import BOUND, GO_ENV, MODES, PROGRAM, Mode
 from shared_daemon import REFERENCES, SOURCES, Desk, ask
@@ -88,6 +89,11 @@ async def test_sessions_on_http_and_on_stdio_share_one_language_server_and_each_
             async with session(port) as third:
                 assert "Found 1 ref" in await called(third, name, **at)
         await becomes(lambda: len(desk.status()[0]["clients"]) == 1)  # ended sessions have disconnected
+
+
+def test_a_request_to_resume_a_stream_is_refused_and_a_new_stream_is_served(desk: Desk) -> None:
+    with listening(desk) as port:
+        try_to_resume(port, TOKEN)
 
 
 @bounded

@@ -17,7 +17,6 @@ from typing import Any
 
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -37,7 +36,7 @@ from lsp_mcp.server.board_people import Pass, Passes, Roster
 from lsp_mcp.server.board_presence import Presence
 from lsp_mcp.server.board_proof import proof_of
 from lsp_mcp.server.board_requests import json_of
-from lsp_mcp.server.http import no_token
+from lsp_mcp.server.http import mcp_app, no_token
 from lsp_mcp.server.websocket import serve_websocket
 
 log = logging.getLogger(__name__)
@@ -194,7 +193,7 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
         *BoardApi(host, door.person).routes(),
         files.route(),
     ]
-    app: Starlette = server.streamable_http_app(transport_security=security, custom_starlette_routes=routes)
+    app = mcp_app(server, security, routes)
     return LocalOnly(_Guarded(app, door, Presence(host.participants.away)), NAMES, [door.port])
 
 

@@ -16,10 +16,11 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.server.admission import LocalOnly, TellingProtocol, Visitors
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 _NAMES = (HOST, "localhost")
 _OPEN = ("/health",)  # served without a token
+_RESUMES = "last-event-id"  # a header
 _MOST_FRAME = 16 * MOST_FRAME  # a message that is slightly too long still gets an answer; this limit protects memory
 # Loggers of the SDK (2.3), which reports a client that leaves during its request as an error of the server.
 _HEARING_DISCONNECTS = ("mcp.server.streamable_http", "mcp.server.streamable_http_manager", "mcp.server.sse")
@@ -124,8 +126,12 @@ def app(server: Server[dict[str, Any]], token: str, health: dict[str, Any]) -> A
         Route("/sse", listen_sse, methods=["GET"]),
         Mount("/messages/", app=sse.handle_post_message),
     ]
-    mcp = server.streamable_http_app(transport_security=security, custom_starlette_routes=routes)
-    return LocalOnly(_Authorized(mcp, visitors), _NAMES)
+    return LocalOnly(_Authorized(mcp_app(server, security, routes), visitors), _NAMES)
+
+
+def mcp_app(server: Server[dict[str, Any]], security: TransportSecuritySettings, routes: list[Any]) -> ASGIApp:
+    """Streamable HTTP at `/mcp`, next to `routes`."""
+    return _NotResuming(server.streamable_http_app(transport_security=security, custom_starlette_routes=routes))
 
 
 def no_token() -> Response:
@@ -159,6 +165,29 @@ class _Authorized:
             await self._inner(scope, receive, send)
         else:
             await no_token()(scope, receive, send)
+
+
+class _NotResuming:
+    """Refuses to resume a stream, since events are not kept; the SDK (2.3) does not respond then."""
+
+    def __init__(self, inner: ASGIApp) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or _RESUMES not in Headers(scope=scope):
+            await self._inner(scope, receive, send)
+            return
+        is_answered = False
+
+        async def noting(message: Message) -> None:
+            nonlocal is_answered
+            is_answered = True
+            await send(message)
+
+        await self._inner(scope, receive, noting)
+        if not is_answered:
+            why = "a stream cannot be resumed here; for a new one send GET without Last-Event-ID\n"
+            await PlainTextResponse(why, 405, {"Allow": "POST, DELETE"})(scope, receive, send)
 
 
 class _Uvicorn(uvicorn.Server):
