@@ -17,6 +17,7 @@ from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.features.finding.outlines import with_extents
 from lsp_mcp.features.renaming.named_after import relied_on_by
 from lsp_mcp.features.renaming.shared_calls import shared_uses
+from lsp_mcp.features.types.implementations import interfaces_elsewhere
 from lsp_mcp.features.types.overrides import Overrides
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
@@ -123,9 +124,15 @@ class AnchorToolset(Toolset):
         text = f"{'; '.join(parts)}; calls through those are found by asking about them"
         return [*family.gaps, news("overrides", text, brief="other methods of the same call")]
 
-    async def _relied_on(self, target: SymbolTarget, kind: str) -> list[Gap]:
-        """That `kind` of the symbol by code that does not name it are not counted."""
-        what = await relied_on_by(target.backend, target.path, target.identifier.start, target.name)
+    async def _relied_on(self, target: SymbolTarget, kind: str, *, is_alone: bool) -> list[Gap]:
+        """That `kind` of the symbol by code that does not name it are not counted.
+
+        If it `is_alone`, without uses, interfaces of dependencies that have it are looked for, too.
+        """
+        at = target.backend, target.path, target.identifier.start
+        what = await relied_on_by(*at, target.name)
+        if not what and is_alone:
+            what = first_few(await interfaces_elsewhere(*at))
         return (
             [news("elsewhere", f"not counted: {kind} through {what}, which do not name {target.name}")] if what else []
         )

@@ -168,7 +168,7 @@ class CodeTools(AnchorToolset):
         if in_ is not None:
             there = await self._inside(call, in_, target.backend, there)
         gaps += await self._overloads(target, uses.places)
-        gaps += await self._relied_on(target, "uses")
+        gaps += await self._relied_on(target, "uses", is_alone=len(uses.places) == 1)
         chosen = await in_role(target.backend, target.path, target.identifier.start, there, role)
         unsure = count(len(chosen.unknown), "use")
         text = f"{target.backend.plugin.name} does not distinguish reads from writes in {unsure}"

@@ -68,6 +68,21 @@ async def implementations(
     return await _Search(backend, below=below, above=above).of(path, point)
 
 
+async def interfaces_elsewhere(backend: Backend, path: Path, point: Point) -> list[str]:
+    """The methods of interfaces outside the workspace that the method at `point` implements: `sort.Interface.Less`.
+
+    Empty for anything that is not a method, and for a server that does not tell by what a method is called.
+    """
+    if not backend.plugin.symbols.implementation_goes_up:
+        return []
+    try:
+        found = await implementations(backend, path, point, below=False)
+    except RefusedError:
+        return []
+    outside = [one.symbol for one in found.above if not one.symbol.place.path.is_relative_to(backend.root)]
+    return [f"{symbol.place.path.parent.name}.{symbol.name}" for symbol in outside if symbol.kind == "method"]
+
+
 class _Search:
     def __init__(self, backend: Backend, *, below: bool, above: bool) -> None:
         self._backend = backend
