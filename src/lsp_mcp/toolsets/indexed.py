@@ -54,6 +54,7 @@ Result = TypeVar("Result")
 
 _SHOWN = 5  # indexes named in a status
 _MOST_FILES = 200  # of a folder
+_MOST_MAP = 10_000  # bytes of its map
 _BRIEF = "as indexed"
 _READS_BOTH = "read_symbol"  # also beside a server; see `toolsets.elsewhere`
 _IN_INDEX = re.compile(r"[^/@][^@]*[^/@]@[^/@]+/.")
@@ -320,7 +321,7 @@ class _Answers:
         gaps = _of_indexes(said.asked, said.bases)
         if said.is_folder:
             files = [texts.file(one) for one in said.files]
-            level, fits = fitting(files, more["max_bytes"], _map_size(call))
+            level, fits = fitting(files, more["max_bytes"] or _MOST_MAP, _map_size(call))
             symbols = sum(one.total for one in files)
             return self._rendered(
                 call,
