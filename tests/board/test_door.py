@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,10 @@ import httpx2
 import pytest
 import uvicorn
 from click.testing import CliRunner
+from mcp.server.lowlevel import Server
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
 from websockets.asyncio.client import connect as connect_async
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -28,6 +32,7 @@ from http_streams import try_to_resume
 from lsp_mcp.cli import board as cli_board
 from lsp_mcp.cli.main import main as program
 from lsp_mcp.server.admission import IN_INITIALIZE, TellingProtocol
+from lsp_mcp.server.websocket import serve_websocket
 from mcp_process import BOUND, PROGRAM
 
 NOBODY = 65534
@@ -107,6 +112,53 @@ def test_another_user_with_the_token_may_in_each_way_of_sending_it(board: Runnin
     with stranger(board) as one:
         assert one.initialize(**with_token(TOKEN))["assignedId"]
         assert "create_task" in [tool["name"] for tool in one.tools()]
+
+
+@needs_root
+def test_another_user_has_few_connections_until_it_shows_the_token(board: Running) -> None:
+    with ExitStack() as opened:
+        waiting = [opened.enter_context(stranger(board)) for _ in range(16)]
+        with pytest.raises(InvalidStatus) as refused, stranger(board):
+            pass
+        assert refused.value.response.status_code == 429
+        assert b"too many connections of your user" in refused.value.response.body
+        with stranger(board, uid=NOBODY - 1) as third, stranger(board, additional_headers=BEARER) as known:
+            assert IN_INITIALIZE in refusal(third, "ping")
+            assert known.initialize()["assignedId"]
+        # One that is admitted makes room, and so does one that leaves.
+        assert waiting[0].initialize(**with_token(TOKEN))["assignedId"]
+        assert refusal(waiting[1], "ping")
+        for _ in range(2):
+            assert IN_INITIALIZE in refusal(opened.enter_context(stranger(board)), "ping")
+
+
+@bounded
+async def test_a_websocket_without_the_token_is_closed_after_its_time() -> None:
+    left: list[str] = []
+
+    async def leave(key: str) -> None:
+        left.append(key)
+
+    async def agent(websocket: WebSocket) -> None:
+        await websocket.accept()
+        server: Server[dict[str, Any]] = Server("board")
+        await serve_websocket(websocket, server, no_one, leave, no_one, patience=0.05, admitted=no_one)
+
+    def no_one(*_: object) -> Any:
+        raise AssertionError("nobody is admitted")
+
+    app = Starlette(routes=[WebSocketRoute("/", agent)])
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = uvicorn.Server(uvicorn.Config(app, ws="websockets-sansio", log_config=None))
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        try:
+            async with connect_async(f"ws://127.0.0.1:{listening.getsockname()[1]}") as one:
+                await one.wait_closed()
+                assert (one.close_code, one.close_reason) == (4003, "no initialize was received")
+        finally:
+            server.should_exit = True
+            await serving
+    assert left
 
 
 @needs_root

@@ -1,4 +1,4 @@
-"""Who may connect: `LocalOnly` judges the names in a request, `Visitors` its user or token.
+"""Who may connect: `LocalOnly` judges the names in a request, `Visitors` its user or token, `Strangers` waits for it.
 
 One policy for each TCP transport: the same user, if the system tells, or the token. Root is another user: it can read
 the token, but requests that it forwards for others, as a proxy does, come as root as well.
@@ -7,10 +7,12 @@ the token, but requests that it forwards for others, as a proxy does, come as ro
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import os
 import re
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -31,6 +33,8 @@ HOW_TO_SEND = (
 )
 _CONNECTION, _IN_ADDRESS = "lsp_mcp_connection", "lsp_mcp_token"  # keys of a scope's state
 _WHOLE_REQUEST = 20.0  # seconds for a complete request to arrive
+_MOST_STRANGERS = 16  # of one user at a time
+_FIRST_WORD = 10.0  # seconds for a stranger to show the token
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?")
 
@@ -94,16 +98,37 @@ class Visitors:
         """Whether this is the token."""
         return isinstance(sent, str) and hmac.compare_digest(sent.encode("utf-8", "replace"), self._token)
 
-    async def is_same_user(self, scope: Scope) -> bool:
-        """Whether it came from a program of this program's user; False if unknown."""
-        connection = scope.get("state", {}).get(_CONNECTION)
-        if not isinstance(connection, Connection):
-            return False
-        return await asyncio.to_thread(connection.peer_uid) == os.geteuid()
-
     async def knows(self, request: HTTPConnection) -> bool:
         """Whether it has the token or comes from the same user."""
-        return self.has_token(request.headers) or await self.is_same_user(request.scope)
+        return self.has_token(request.headers) or await user_of(request.scope) == os.geteuid()
+
+
+class Strangers:
+    """Places for clients that have yet to show the token: `most` for each user, each for `seconds`."""
+
+    def __init__(self, most: int = _MOST_STRANGERS, seconds: float = _FIRST_WORD) -> None:
+        self.seconds = seconds
+        self._most = most
+        self._taken: Counter[int | None] = Counter()
+
+    @contextlib.contextmanager
+    def place(self, user: int | None) -> Iterator[bool]:
+        """Take a place, which is free again at the end; False if all of that `user` are taken."""
+        if self._taken[user] >= self._most:
+            yield False
+            return
+        self._taken[user] += 1
+        try:
+            yield True
+        finally:
+            self._taken[user] -= 1
+            self._taken += Counter()  # forgets users who have none
+
+
+async def user_of(scope: Scope) -> int | None:
+    """The id of the user whose program sent it; None if unknown."""
+    connection = scope.get("state", {}).get(_CONNECTION)
+    return await asyncio.to_thread(connection.peer_uid) if isinstance(connection, Connection) else None
 
 
 def token_in_address(scope: Scope) -> str | None:

@@ -12,7 +12,9 @@ Who may connect:
 from __future__ import annotations
 
 import logging
+import os
 import secrets
+from contextlib import ExitStack
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -29,7 +31,7 @@ from lsp_mcp.board.host import BoardHost
 from lsp_mcp.board.store import Actor
 from lsp_mcp.data import data_folder
 from lsp_mcp.errors import CallerError
-from lsp_mcp.server.admission import LocalOnly, Visitors, token_in_address
+from lsp_mcp.server.admission import HOW_TO_SEND, LocalOnly, Strangers, Visitors, token_in_address, user_of
 from lsp_mcp.server.board_api import BoardApi
 from lsp_mcp.server.board_files import PageFiles
 from lsp_mcp.server.board_people import Pass, Passes, Roster
@@ -45,6 +47,7 @@ NAMES = ("localhost", "127.0.0.1", "[::1]")
 _COOKIE = "lsp_mcp_board"
 _FORBIDDEN = 4003  # WebSocket close code
 _SAFE = ("GET", "HEAD")
+_FULL = f"too many connections of your user have not shown the token yet; {HOW_TO_SEND}\n"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -121,6 +124,7 @@ class BoardDoor:
 def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) -> ASGIApp:
     """The ASGI application of one board."""
     files = PageFiles(data_folder("web") / "board")
+    strangers = Strangers()
     how_to_enter = _HOW_TO_ENTER.format(port=door.port)
 
     async def page(request: Request) -> Response:
@@ -170,12 +174,23 @@ def board_app(server: Server[dict[str, Any]], host: BoardHost, door: BoardDoor) 
                 await websocket.close(_FORBIDDEN, "pages of other addresses may not use this board")
                 return
             is_known = True
-        is_known = is_known or await door.visitors.is_same_user(websocket.scope)
-        offered = websocket.scope.get("subprotocols") or []
-        await websocket.accept(subprotocol="mcp" if "mcp" in offered else None)
-        await serve_websocket(
-            websocket, server, introduce, host.participants.leave, door.visitors.is_token, is_known=is_known
-        )
+        user = None if is_known else await user_of(websocket.scope)
+        is_known = is_known or user == os.geteuid()
+        with ExitStack() as place:
+            if not is_known and not place.enter_context(strangers.place(user)):
+                await websocket.send_denial_response(PlainTextResponse(_FULL, 429))
+                return
+            offered = websocket.scope.get("subprotocols") or []
+            await websocket.accept(subprotocol="mcp" if "mcp" in offered else None)
+            await serve_websocket(
+                websocket,
+                server,
+                introduce,
+                host.participants.leave,
+                door.visitors.is_token,
+                patience=None if is_known else strangers.seconds,
+                admitted=place.close,
+            )
 
     hosts = [f"{name}:*" for name in NAMES]
     security = TransportSecuritySettings(

@@ -26,7 +26,6 @@ MOST_FRAME = 1_000_000  # bytes of a message
 _UNSUPPORTED_DATA, _FORBIDDEN = 1003, 4003
 _UNKNOWN = "agent"
 _WAITING = 64  # pending messages of one client
-_FIRST_WORD = 30.0  # seconds for an unknown client to send `initialize`
 
 _AGENT = "lsp-mcp/agent"  # in `_meta` of the parameters of `initialize`: the `agentToken` of an earlier answer
 
@@ -43,16 +42,18 @@ async def serve_websocket(
     left: Callable[[str], Awaitable[None]],
     is_token: Callable[[object], bool],
     *,
-    is_known: bool,
+    patience: float | None,
+    admitted: Callable[[], None],
 ) -> None:
     """Answer on an accepted `websocket` until it is closed; `left` is awaited then with the connection's key.
 
-    Unless the client `is_known`, its first message must be an `initialize` with the token.
+    With `patience` the client is unknown: its first message must be an `initialize` with the token, within that many
+    seconds. `admitted` is called then.
     """
     websocket.state.caller = key = uuid.uuid4().hex
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](_WAITING)
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage](_WAITING)
-    client = _Client(websocket, key, introduce, is_token, is_known=is_known)
+    client = _Client(websocket, key, introduce, is_token, patience, admitted)
 
     async def read() -> None:
         async with to_server:
@@ -90,14 +91,16 @@ class _Client:
         key: str,
         introduce: Introduce,
         is_token: Callable[[object], bool],
-        *,
-        is_known: bool,
+        patience: float | None,
+        admitted: Callable[[], None],
     ) -> None:
         self._websocket = websocket
         self._key = key
         self._introduce = introduce
         self._is_token = is_token
-        self._is_known = is_known
+        self._patience = patience
+        self._admitted = admitted
+        self._is_known = patience is None
         self._is_begun = False
         self.introductions: dict[Any, dict[str, Any]] = {}  # by the id of a request `initialize`
 
@@ -126,7 +129,7 @@ class _Client:
 
     async def _next_text(self) -> str | None:
         try:
-            async with asyncio.timeout(None if self._is_known else _FIRST_WORD):
+            async with asyncio.timeout(None if self._is_known else self._patience):
                 frame = await self._websocket.receive()
         except TimeoutError:
             await self._websocket.close(_FORBIDDEN, "no initialize was received")
@@ -141,7 +144,10 @@ class _Client:
     def _admits(self, initialize: Any) -> bool:
         """Whether its message is allowed: the client is known, or this is an `initialize` that makes it known."""
         sent = _taken(initialize, IN_INITIALIZE) if initialize else None
-        self._is_known = self._is_known if sent is None else self._is_token(sent)
+        if sent is not None:
+            self._is_known = self._is_token(sent)
+            if self._is_known:
+                self._admitted()
         return self._is_known
 
     async def _introduced(self, initialize: Any) -> JSONRPCRequest | Refusal:
