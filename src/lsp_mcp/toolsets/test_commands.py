@@ -28,7 +28,7 @@ def commands(tests: Sequence[Reached], about: Sequence[Path], plugin: Plugin, ro
     nearest = [name for test, name in named if test.symbol.place.path == first][:_MOST_NAMED]
     names = patterns.names_joined.join(dict.fromkeys(nearest))
     project = _project(home, plugin, root)
-    nearby = patterns.run.replace("./{folder}", _inside(project, home)).replace("{names}", names)
+    nearby = patterns.run.replace("{folder}", _inside(project, home)).replace("{names}", names)
     found = [_from_root(nearby, project, root)]
     if patterns.run_all and len({name for _, name in named}) > len(set(nearest)):
         folders: dict[Path, list[str]] = {}
