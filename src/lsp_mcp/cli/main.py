@@ -275,6 +275,23 @@ def warm(context: click.Context, flags: ServerFlags, as_json: bool) -> None:
 
 
 @main.command()
+@click.option("--keep", is_flag=True, help="Leave the project in its folder.")
+@json_flag
+@server_flags("--backend", "--*-path")
+@click.pass_context
+def demo(context: click.Context, flags: ServerFlags, keep: bool, as_json: bool) -> None:
+    """Show an agent's loop on a small project: read, edit, check, rename, impact.
+
+    The project is made in a temporary folder and removed at the end. Without --backend, it is in the first of Go,
+    Python and C++ whose language server is installed. Exit status 1 if an answer is not as expected.
+    """
+    from lsp_mcp.cli.demo import demo as show
+
+    flags.check()
+    context.exit(show(flags, keep=keep, as_json=as_json))
+
+
+@main.command()
 @click.argument("names", nargs=-1, metavar="[SERVER]...", shell_complete=of_names(server_names))
 @json_flag
 @server_flags("--backend", "--socket", "--workspace-root", "--*-path")
