@@ -128,6 +128,7 @@ class Hierarchy(Data, frozen=True):
 
     class_pattern: str  # groups: `name` of a type, and its `bases`, in text without comments and strings
     parameters_pattern: str = ""  # before the name of a type: the `parameters` that its bases may be
+    override_pattern: str = "(?!)"  # what follows the name of a method that surely overrides another
     maker_pattern: str = ""  # a macro call that may declare a type from its `arguments`
     macro_use_pattern: str = ""  # a use of a `macro`, which may base a type on one of its `arguments`
     alias_patterns: tuple[str, ...] = ()  # groups: another `name` for a `type`

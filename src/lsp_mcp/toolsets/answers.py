@@ -110,7 +110,11 @@ class AnchorToolset(Toolset):
     def _told_of(self, family: Overrides) -> list[Gap]:
         """A remark about methods that this one overrides or that override it."""
         parts = []
-        for how, methods in (("overrides", family.above), ("overridden by", family.below)):
+        for how, methods in (
+            ("overrides", family.above),
+            ("overridden by", family.below),
+            ("must share its name with", family.beside),
+        ):
             if methods:
                 self._targets.hand_out_readable(method.place for method in methods)
                 listed = [

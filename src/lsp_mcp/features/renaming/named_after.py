@@ -66,8 +66,13 @@ async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed 
 
 
 async def renamed_along(backend: Backend, renamed: Renamed, plan: EditPlan) -> list[Renamed]:
-    """The members of other types that `plan` renames with the member `renamed`: what implements it, or the reverse."""
+    """The members of other types that `plan` renames with the member `renamed`: what implements it, or the reverse.
+
+    None for a server that outlines open files only: it would have to parse each file, for members of the same name.
+    """
     found: list[Renamed] = []
+    if not backend.plugin.documents.outlines_closed:
+        return found
     for step in plan.steps:
         if isinstance(step, FileChange):
             starts = {change.span.start for change in step.changes if change.old_text == renamed.name}
@@ -152,11 +157,13 @@ def no_longer_run(tests: Tests, renamed: Renamed, new_name: str) -> bool:
 
 def _at(backend: Backend, outline: tuple[Symbol, ...], starts: Collection[Point]) -> Iterator[Renamed]:
     """The symbols of `outline` whose names begin at `starts`."""
-    member = re.compile(backend.plugin.symbols.member_pattern or "(?!)")
+    rules = backend.plugin.symbols
+    member = re.compile(rules.member_pattern or "(?!)")
     for symbol, owner in _with_owner(outline):
         if symbol.place.span.start in starts:
             named = member.match(symbol.name)
-            own = named["owner"] if named else owner.name if owner else ""
+            qualified = symbol.name.rpartition(rules.scope_separator)[0] if rules.scope_separator else ""
+            own = named["owner"] if named else qualified or (owner.name if owner else "")
             home = owner.extent if owner else None
             yield Renamed(symbol, symbol.place.text.slice(symbol.place.span), own, home)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
 from lsp_mcp.edits.rewriting import by_word
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import of_namesakes
 from lsp_mcp.features.editing.moving import with_data
@@ -82,8 +82,7 @@ class Renaming(Struct, frozen=True):
     @property
     def family_sites(self) -> frozenset[Site]:
         """The declarations and definitions of all methods of its family."""
-        methods = (*self.family.above, *self.family.below)
-        return frozenset((one.place.path, one.place.span.start) for one in methods)
+        return frozenset((one.place.path, one.place.span.start) for one in self.family.methods)
 
     @property
     def sites(self) -> frozenset[Site]:
@@ -117,6 +116,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     if prepare and isinstance(provider, dict) and provider.get("prepareProvider"):
         await _prepare(backend, at, text, identifier)
     edit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
+    await _with_family(backend, family, text.slice(identifier), new_name, edit)
     searched = frozenset((await renamed_in_other_builds(backend, path, identifier.start, new_name, edit)).searched)
     renamed = await renamed_symbol(backend, path, identifier.start)
     together = [renamed] if renamed else []
@@ -152,6 +152,26 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     shared = await _shared(backend, home, plan, text.slice(identifier))
     clashes = await _clashes(backend, home, new_name)
     return Renaming(plan, (*strangers, *missed, *shared, *clashes), searched, notice, family)
+
+
+async def _with_family(backend: Backend, family: Overrides, name: str, new_name: str, edit: Json) -> None:
+    """Add to `edit` the renames of the methods of `family` that it leaves out: of two overridden, clangd 22 takes one.
+
+    Raises:
+        RefusedError: the server refuses to rename one of them, which the message names.
+    """
+    sites = Renaming(await plan_of(backend, [edit])).sites
+    for method in family.methods:
+        path, start = method.place.path, method.place.span.start
+        if (path, start) in sites or method.place.text.slice(method.place.span) != name:  # a macro makes it
+            continue
+        try:
+            at = position_params(path, await backend.documents.open(path), start, backend.encoding)
+            more = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
+        except (PathError, RefusedError) as error:
+            raise RefusedError(f"{method.name}, which must share its name, cannot be renamed: {error}") from None
+        add_edits(edit, more)
+        sites = Renaming(await plan_of(backend, [edit])).sites
 
 
 async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: Json) -> list[Doubt]:

@@ -103,7 +103,7 @@ async def _family(
     """The declarations of the methods that it implements or overrides, and of those that do that with these."""
     if backend.plugin.hierarchy is not None:
         related = await overrides(backend, path, point)
-        sites = {(one.place.path, one.place.span.start) for one in (*related.above, *related.below)}
+        sites = {(one.place.path, one.place.span.start) for one in related.methods}
         return frozenset(sites | own), related.gaps
     found, left = set(own), sorted(own)
     while left:

@@ -13,9 +13,11 @@ from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError, SilentError
+from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.calls.calls import Named
 from lsp_mcp.features.hierarchy import Node, Tree, type_tree
 from lsp_mcp.features.types.outdated_relations import mistrust_outdated
+from lsp_mcp.features.types.passed_bases import passed_bases
 from lsp_mcp.features.types.subtypes import Subtypes
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
@@ -44,28 +46,30 @@ class Implementation(Struct, frozen=True):
 class Implementations(Struct):
     """What implements or extends `symbol` (`below`), and what it implements or extends (`above`), on all levels.
 
-    `dropped`: the number of results in files that are gone. `unasked`: further methods that might have some. `gaps`:
-    other gaps.
+    `beside`: the methods that must share the name of a method because one method overrides both, or because what it
+    overrides is overridden by them too; only if asked for. `dropped`: the number of results in files that are gone.
+    `unasked`: further methods that might have some. `gaps`: other gaps.
     """
 
     symbol: Symbol
     below: list[Implementation]
     above: list[Implementation]
+    beside: tuple[Symbol, ...] = ()
     dropped: int = 0
     unasked: int = 0
     gaps: tuple[Gap, ...] = ()
 
 
 async def implementations(
-    backend: Backend, path: Path, point: Point, *, below: bool = True, above: bool = True
+    backend: Backend, path: Path, point: Point, *, below: bool = True, above: bool = True, beside: bool = False
 ) -> Implementations:
-    """The types or methods above and below the one at `point` of `path`.
+    """The types or methods above and below the one at `point` of `path`, and those `beside` a method.
 
     Raises:
         RefusedError: it is neither, or the server has no implementations.
         PathError, PointError, UnavailableError: see `references`.
     """
-    return await _Search(backend, below=below, above=above).of(path, point)
+    return await _Search(backend, below=below, above=above, beside=beside).of(path, point)
 
 
 async def interfaces_elsewhere(backend: Backend, path: Path, point: Point) -> list[str]:
@@ -84,9 +88,9 @@ async def interfaces_elsewhere(backend: Backend, path: Path, point: Point) -> li
 
 
 class _Search:
-    def __init__(self, backend: Backend, *, below: bool, above: bool) -> None:
+    def __init__(self, backend: Backend, *, below: bool, above: bool, beside: bool) -> None:
         self._backend = backend
-        self._below, self._above = below, above
+        self._below, self._above, self._beside = below, above, beside
         self._containers = Containers(backend)
         self._named = Named(backend, self._containers)
         self._locator = Locator(backend)
@@ -102,6 +106,8 @@ class _Search:
         declared = await self._declared(path, point)
         if declared and declared.kind not in TYPES:
             found = await self._of_method(declared)
+            if self._beside:
+                found.beside = tuple(await self._family(declared, found))
         else:
             found = await self._of_type(path, point, declared)
         return replace(found, dropped=self._dropped, unasked=self._unasked, gaps=tuple(self._gaps))
@@ -260,6 +266,77 @@ class _Search:
                         found.append(Implementation(Symbol(member.name, member.kind, member.place)))
         return found
 
+    async def _family(self, declared: Container, known: Implementations) -> list[Symbol]:
+        """The methods beside `declared`: below what it overrides, above what overrides it, and so on."""
+        own, found, walked = _last(declared), list[Symbol](), set[Site]()
+        lower = [declared.place, *(one.symbol.place for one in known.below)]
+        upper = [one.symbol.place for one in known.above]
+        sites = set(self._own).union(*[await self._sites(place) for place in (*lower, *upper)])
+        asked = 0
+        while lower or upper:
+            if asked == _MOST_ASKED:
+                self._unasked += len(lower) + len(upper)
+                break
+            asked += 1
+            if upper:
+                met, further = await self._below_on_all_levels(upper.pop()), lower
+            else:
+                met, further = await self._overridden_by(lower.pop(), own, sites, walked), upper
+            for one in met:
+                if _site(one.place) not in sites:
+                    same = await self._sites(one.place)
+                    if sites.isdisjoint(same):
+                        found.append(one)
+                        further.append(one.place)
+                    sites |= same
+        return found
+
+    async def _below_on_all_levels(self, place: Place) -> list[Symbol]:
+        return [one.symbol for one in await self._all_below(await self._methods_below(place))]
+
+    async def _overridden_by(self, place: Place, own: str, sites: set[Site], walked: set[Site]) -> list[Symbol]:
+        """The methods called `own` above the one at `place` that one at `sites` overrides; not of types `walked`."""
+        method = await self._containers.at(place)
+        if method is None or not method.owner:
+            method = await self._declared(*_site(place))  # it is defined outside its type
+        owner = await self._owner(method) if method else None
+        found = []
+        for type_ in await self._types_above(owner, method, walked) if method and owner else []:
+            for member in await self._members(type_):
+                if _last(member) == own and member.kind == "method" and _site(member.place) not in sites:
+                    below = await self._below_on_all_levels(member.place)
+                    if not sites.isdisjoint(_site(one.place) for one in below):
+                        found.append(Symbol(member.name, member.kind, member.place))
+        return found
+
+    async def _sites(self, place: Place) -> set[Site]:
+        """Where the method at `place` is declared and defined; the server need not read more files for that."""
+        at = self._backend, *_site(place)
+        declared = await declaration_places(*at) if self._backend.capabilities.get("declarationProvider") else []
+        return {_site(place), *declared, *await definition_places(*at)}
+
+    async def _types_above(self, owner: Container, method: Container, walked: set[Site]) -> list[Symbol]:
+        """The types above `owner`, which declares `method`, on all levels; without those above types `walked`."""
+        found, level = list[Symbol](), [Symbol(owner.name, owner.kind, owner.place)]
+        while level:
+            beyond: list[Symbol] = []
+            for type_ in level:
+                if (at := _site(type_.place)) in walked:
+                    continue
+                walked.add(at)
+                self._gaps += [gap for gap in await passed_bases(self._backend, type_, method) if gap not in self._gaps]
+                try:
+                    tree = await type_tree(self._backend, *at, "supertypes", 1, _MOST)
+                except RefusedError as error:
+                    text = f"what {_last(method)} overrides above {type_.name} is not known: {error}"
+                    self._gaps.append(Gap("unverified", text, (type_.place.path,), about=_last(method)))
+                    continue
+                self._gaps += [gap for gap in tree.gaps if gap not in self._gaps]
+                beyond += [one.symbol for one in await self._flat(tree.found)]
+            found += beyond
+            level = beyond
+        return found
+
     async def _owner(self, declared: Container) -> Container | None:
         """The type that declares the method."""
         if not declared.owner:
@@ -331,6 +408,10 @@ class _Search:
 
 async def _itself(_: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
     return [(path, point)]
+
+
+def _site(place: Place) -> Site:
+    return place.path, place.span.start
 
 
 def _last(member: Container) -> str:

@@ -22,11 +22,20 @@ _NOT_IN_TIME = "methods that it overrides, or that override it, were not determi
 
 
 class Overrides(Struct, frozen=True):
-    """The methods `above`, which a method overrides, and those `below`, which override it, on all levels."""
+    """The methods `above`, which a method overrides, and those `below`, which override it, on all levels.
+
+    Those `beside` share its name for another method: one that overrides both, or that both override.
+    """
 
     above: tuple[Symbol, ...] = ()
     below: tuple[Symbol, ...] = ()
+    beside: tuple[Symbol, ...] = ()
     gaps: tuple[Gap, ...] = ()  # why there may be more
+
+    @property
+    def methods(self) -> tuple[Symbol, ...]:
+        """All of them."""
+        return *self.above, *self.below, *self.beside
 
 
 async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
@@ -45,7 +54,7 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
         if not any(item["kind"] == _METHOD for item in items):
             return Overrides()
         async with asyncio.timeout(share_of_rest(_SHARE)):
-            found: Implementations = await implementations(backend, path, point)
+            found: Implementations = await implementations(backend, path, point, beside=True)
     except NO_ANSWER as error:
         note(path, error)
         return Overrides()
@@ -57,5 +66,6 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
     return Overrides(
         tuple(one.symbol for one in found.above if one.symbol.kind == "method"),
         tuple(one.symbol for one in found.below),
+        found.beside,
         gaps,
     )

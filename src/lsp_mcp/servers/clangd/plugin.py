@@ -27,6 +27,7 @@ class ClangdPlugin(SessionPlugin):
     word_check = traits.WORD_CHECK
     hierarchy = traits.HIERARCHY
     refactorings = traits.REFACTORINGS
+    renaming = traits.RENAMING
 
     def __init__(self, adapter: Adapter, compilation: Compilation = COMPILATION) -> None:
         super().__init__(adapter)

@@ -8,6 +8,7 @@ from lsp_mcp.servers.traits import (
     Hierarchy,
     InactiveRegions,
     Refactorings,
+    Renaming,
     Reports,
     Symbols,
     WordCheck,
@@ -75,6 +76,7 @@ HIERARCHY = Hierarchy(
     r"?:\bfinal\s*)?(?<!:):(?!:)(?P<bases>[^;{}]*)\{",
     # `template <class T> struct Mixin : T`: which type is below which, only the uses of the template tell.
     parameters_pattern=r"\btemplate\s*<(?P<parameters>(?:[^<>;{}]|<[^<>;{}]*>)*)>\s*(?:class|struct)\b[^;{}<>]*\Z",
+    override_pattern=r"[^;{}]*\boverride\b",
     # In capitals at the beginning of a line, as in TEST_F(Fixture, Name).
     maker_pattern=r"(?m)^[ \t]*[A-Z][A-Z0-9_]{2,}[ \t]*\((?P<arguments>[^(){};]*)\)",
     macro_use_pattern=r"\b(?P<macro>[A-Z][A-Z0-9_]{2,})[ \t]*\((?P<arguments>[^(){};]*)\)",
@@ -136,5 +138,24 @@ WORD_CHECK = WordCheck(
         r"(?:get_return_object|initial_suspend|final_suspend|return_void|return_value|yield_value|await_transform"
         r"|unhandled_exception)\s*\(": "coroutines",
         r"operator\s+(?!new\b|delete\b|co_await\b)\w": "implicit conversions",
+    },
+)
+
+_BY_LIBRARY = "what range-for and the standard library look for"
+_CALLED = r"\s[^(]*\((?!\*).*"  # the type of a function, not of a pointer to one
+RENAMING = Renaming(
+    # The standard library's templates use them, and the compiler: without them it sees the error in the library, or
+    # takes another way without a word.
+    known_by_name={
+        rf"(?:c?r?(?:begin|end)|swap|insert|(?:push|pop|emplace)_(?:back|front)|emplace(?:_hint)?){_CALLED}": (
+            _BY_LIBRARY
+        ),
+        r"(?:size|empty|data)\s[^(]*\(\).*": _BY_LIBRARY,
+        rf"get\stemplate{_CALLED}": _BY_LIBRARY,
+        r"(?:(?:value|key|mapped|difference|size|allocator|element|container|char|traits|promise)_type|(?:const_)?(?:"
+        r"reference|pointer|(?:reverse_)?iterator)|iterator_(?:category|concept)|is_transparent) "
+        r"(?:type alias|class|struct|union|enum)": _BY_LIBRARY,
+        rf"(?:await_(?:ready|suspend|resume|transform)|get_return_object|(?:initial|final)_suspend|return_void"
+        rf"|(?:return|yield)_value|unhandled_exception){_CALLED}": "what coroutines look for",
     },
 )
