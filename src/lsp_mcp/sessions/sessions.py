@@ -33,6 +33,7 @@ from lsp_mcp.sessions.languages import OtherLanguages
 from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.sessions.use import Use
 from lsp_mcp.text import Text
+from lsp_mcp.waiting import share_of_rest
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
 
@@ -45,6 +46,7 @@ log = logging.getLogger(__name__)
 _DEPENDENCY_TIMEOUT = 10.0  # seconds for a command that prints where dependencies are
 
 
+_BASELINE_SHARE = 0.4  # of a call's remaining time
 _REASON = 300  # characters of a program's own message
 
 
@@ -206,11 +208,25 @@ class Sessions:
         checked = self.policy.check(plan, confirmed=confirmed)
         if self._ends.is_set():
             raise UnavailableError("lsp-mcp is shutting down; nothing was changed, ask again")
+        await self._take_baselines(checked)
         applying = asyncio.create_task(self._apply(checked, save=save))
         self._applying.add(applying)
         applying.add_done_callback(self._applying.discard)
         # A caller that gives up must not leave it half done.
         return await asyncio.shield(applying)
+
+    async def _take_baselines(self, checked: CheckedPlan) -> None:
+        """Record the problems before the first change, for part of the time that the call has left.
+
+        While agents ask in a row, the background never gets to it, and no later check could tell what is new.
+        """
+        for session in self._sessions:
+            if any(map(session.plugin.language_of, checked.plan.files)) and session.problems.begin_baseline():
+                try:
+                    async with asyncio.timeout(share_of_rest(_BASELINE_SHARE)):
+                        await session.problems.take_baseline()
+                except (LspMcpError, TimeoutError) as error:
+                    log.info("%s: no baseline before an edit: %s", session.name, error)
 
     async def _apply(self, checked: CheckedPlan, *, save: bool) -> Done:
         from lsp_mcp.nvim.apply import Done, apply_in_neovim
