@@ -73,6 +73,7 @@ class Signatures(Struct, frozen=True):
     form: str  # how a parameter is written, of {name} and {type}
     unnamed: str  # the name of a parameter that nobody uses; empty: none is needed
     empty: str  # the parameters of a function without any
+    has_results: bool  # whether it is known where a function's result is written: behind its parameters
 
     def slice(self, stretch: _Stretch) -> str:
         """The text there."""
@@ -127,6 +128,7 @@ def _signatures(text: Text, grammar: Grammar, language_id: str) -> Signatures:
         settings.get("parameter") or "{name} {type}",
         settings.get("unnamed") or "",
         settings.get("empty") or "",
+        "result" in {query.capture_name(number) for number in range(query.capture_count)},
     )
 
 

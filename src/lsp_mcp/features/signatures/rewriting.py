@@ -42,6 +42,8 @@ class Rewriting:
     def declaration(self, function: Function, wanted: Wanted, *, with_defaults: bool) -> None:
         """Give `function` other parameters. Raises `CannotError`."""
         found = function.listing
+        if wanted.result is not None and not self.signatures.has_results:
+            raise CannotError("has its result before its name, where it is not changed; edit that by hand")
         if found is None:
             raise CannotError("has parameters that are not understood, as with macros or conditions between them")
         if len(function.parameters) != wanted.before:
