@@ -121,7 +121,7 @@ def test_what_comes_back_fits_the_board_of_now(world: World) -> None:
     world.write(tasks.delete, other)
     world.write(versions.revert, "task", id_)
     assert (world.get(id_)["stage"], world.get(id_)["depends_on"]) == ("Backlog", [])
-    assert world.said(id_)[-1] == ("you", "restored from the trash; 1 dependencies did not fit any more")
+    assert world.said(id_)[-1] == ("you", "restored from the trash; 1 dependency did not fit any more")
     world.write(stages.update, "Prepare", new_name="verify")
     assert "the stage 'Verify' exists again" in world.refused(versions.revert, "stage", "Verify")
     world.write(library.create_standard, "style", "a")

@@ -13,7 +13,7 @@ from lsp_mcp.text import Point, Span, Text
 
 def test_unexplained_words_in_a_language_without_a_grammar_are_told_to_be_compared_without_one() -> None:
     languages = {
-        ".rb": Language(id="ruby", name="Ruby", scheme="rb", extensions=(".rb",)),
+        ".rb": Language(id="without-grammar", name="Ruby", scheme="rb", extensions=(".rb",)),
         ".py": Language(id="python", name="Python", scheme="py", extensions=(".py",)),
     }
     backend: Any = SimpleNamespace(plugin=SimpleNamespace(language_of=lambda path: languages.get(path.suffix)))

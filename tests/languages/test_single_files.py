@@ -57,5 +57,5 @@ def test_the_uses_of_a_variable_of_css_are_found(tmp_path: Path) -> None:
 def test_every_shipped_adapter_is_tested_or_says_that_it_is_not() -> None:
     shipped = [path.stem for path in adapter_files("lsp").values() if path.is_relative_to(data_folder("adapters"))]
     sampled = {line[9:] for path in SAMPLES.glob("*.txtar") for line in path.read_text().split("\n")[:1]}
-    tested = {"gopls", "clangd", *FILES, *sampled}
+    tested = {"gopls", "clangd", "syntax", *FILES, *sampled}  # `syntax`: test_syntax_only.py
     assert {name for name in shipped if not load_adapter(name).untested} == tested

@@ -210,16 +210,16 @@ async def test_a_deleted_file_that_the_build_leaves_out_replaces_no_server(fake:
 
 @bounded
 async def test_what_includes_a_changed_file_is_opened_too_through_others_also(fake: ReadingWorkspace) -> None:
-    fake.write("c.inc", "1")
-    fake.write("b.txt", '#include "c.inc"')
+    fake.write("c.txt", "1")
+    fake.write("b.txt", '#include "c.txt"')
     fake.write("a.txt", '#include "b.txt"')
     fake.write("other.txt", "x")
     fake.build("a.txt", "other.txt")
     async with fake.reading() as session:
-        fake.write("c.inc", "1, 2")
+        fake.write("c.txt", "1, 2")
         await session.sync()
-    # c.inc itself is of no language of the server.
-    assert sorted(fake.told()) == ['+a.txt #include "b.txt"', '+b.txt #include "c.inc"', "-a.txt", "-b.txt"]
+    opened = ['+a.txt #include "b.txt"', '+b.txt #include "c.txt"', "+c.txt 1, 2"]
+    assert sorted(fake.told()) == [*opened, "-a.txt", "-b.txt", "-c.txt"]
 
 
 @bounded

@@ -299,7 +299,10 @@ async def test_it_offers_the_code_tools_through_its_neovim_on_demand(tmp_path: P
     async with with_tools(tmp_path, servers=["gopls"]) as nv:
         await nv.open("lib.go")
         await nv.attached("gopls")
-        async with bridge(nv, tmp_path, "--toolset", "code") as one, on_http(nv, one.port, "auto") as face:
+        async with (
+            bridge(nv, tmp_path, "--toolset", "code", "--format", "json") as one,
+            on_http(nv, one.port, "auto") as face,
+        ):
             names = set(await face.tools())
             assert {"nvim_echo", "find_symbol_references_by_anchor"} <= names
             assert not {"connect", "lsp_hover", "read"} & names
@@ -331,7 +334,8 @@ async def test_each_neovim_has_a_bridge_with_tools_of_its_own(tmp_path: Path) ->
 async def test_the_code_tools_of_a_language_server_are_served_the_same_way(tmp_path: Path) -> None:
     skip_without("gopls")
     GO.write(tmp_path, use=1)
-    words = ["--transport", "http", "--port", "0", "--backend", "gopls", "--workspace-root", str(tmp_path)]
+    words = ["--transport", "http", "--port", "0", "--backend", "gopls", "--format", "json"]
+    words += ["--workspace-root", str(tmp_path)]
     async with spawned(tmp_path, *words, "--log-level", "error") as one:
         await one.started()
         assert re.fullmatch(r"MCP server listening on port [1-9]\d*\n", one.line)
