@@ -12,10 +12,12 @@ import click
 
 from lsp_mcp.cli.help import console, working
 from lsp_mcp.door.place import NO_FOLDER, daemons, folder
+from lsp_mcp.door.stuck import Silent, silent
 from lsp_mcp.prose import count
 from lsp_mcp.visible import visible_lines
 
 _MIB = 1024 * 1024
+_STATUS = {"tell": "status"}
 
 
 @dataclass(frozen=True)
@@ -28,15 +30,18 @@ class DaemonStatus:
 
 def show(*, as_json: bool) -> None:
     """Print this user's daemons: root, version, start, clients, and language servers with their memory."""
-    found = _request_all("status")
+    found, stuck = _status()
     reasons = _reasons(found)
+    for lost in stuck:
+        why = f"process {lost.pid} does not answer; end it: lsp-mcp daemon stop {lost.root}"
+        click.echo(f"{lost.root}\n  {why}", err=True)
     for one in found:
         one.about.pop("parts", None)
         one.about["differs"] = reasons.get(one.about["pid"], [])
     if as_json:
         click.echo(json.dumps([{**one.about, "log": str(one.log)} for one in found], indent=2))
         return
-    if not found:
+    if not found and not stuck:
         why_none = f"{NO_FOLDER}; see: lsp-mcp doctor" if folder() is None else "the next session or call starts one"
         click.echo(f"no daemon is running; {why_none}")
     for one in found:
@@ -69,26 +74,30 @@ def _reasons(found: list[DaemonStatus]) -> dict[int, list[str]]:
 def stop(root: str | None, *, everything: bool, as_json: bool) -> None:
     """Stop the daemons for `root`, or of the workspace around the working folder, or all (`everything`).
 
-    Open sessions start another with their next call.
+    Open sessions start another with their next call. A daemon that does not answer is killed.
     """
-    running = _request_all("status")
+    running, stuck = _status()
     wanted = None if everything else Path(root or ".").resolve()
-    stopped = [one for one in running if wanted is None or _serves(one, wanted, exactly=root is not None)]
+    exactly = root is not None
+    stopped = [one for one in running if wanted is None or _serves(one.about["root"], wanted, exactly=exactly)]
+    lost = [one for one in stuck if wanted is None or _serves(one.root, wanted, exactly=exactly)]
     with working("stopping daemons"):
         told = [told for one in stopped for told in _request_all("stop", one.log.stem)]
-    if ending := [str(one.about["pid"]) for one in told if one.about["ends"]]:
+        unkilled = [one.pid for one in lost if not one.end()]
+    if ending := [str(pid) for pid in (*(one.about["pid"] for one in told if one.about["ends"]), *unkilled)]:
         raise click.ClickException(f"still ending, look again later: process {', '.join(ending)}")
+    ended = [*(one.about["root"] for one in stopped), *(one.root for one in lost)]
     if as_json:
-        click.echo(json.dumps({"stopped": [one.about["root"] for one in stopped]}, indent=2))
+        click.echo(json.dumps({"stopped": ended}, indent=2))
         return
-    if running and not stopped:
+    if (running or stuck) and not ended:
         click.echo(f"no daemon serves {wanted}; all others: lsp-mcp daemon stop --all")
         return
-    click.echo(f"{count(len(stopped), 'daemon')} stopped" + "".join(f"\n  {one.about['root']}" for one in stopped))
+    click.echo(f"{count(len(ended), 'daemon')} stopped" + "".join(f"\n  {one}" for one in ended))
 
 
-def _serves(one: DaemonStatus, folder: Path, *, exactly: bool) -> bool:
-    served = Path(one.about["root"])
+def _serves(root: str, folder: Path, *, exactly: bool) -> bool:
+    served = Path(root)
     return served == folder if exactly else folder.is_relative_to(served)
 
 
@@ -102,6 +111,14 @@ def logs(*, as_json: bool) -> None:
         return
     for path, text in found.items():
         click.echo(f"{click.style(path, bold=True)}\n{visible_lines(text)}\n")
+
+
+def _status() -> tuple[list[DaemonStatus], list[Silent]]:
+    """The running daemons, and those that do not answer."""
+    home = folder()
+    found = [] if home is None else [(Path(home, f"{name}.log"), about) for name, about in daemons(home, _STATUS)]
+    stuck = [silent(log.stem) for log, about in found if not about.get("pid")]
+    return [DaemonStatus(about, log) for log, about in found if about.get("pid")], list(filter(None, stuck))
 
 
 def _request_all(what: str, name: str | None = None) -> list[DaemonStatus]:

@@ -288,6 +288,7 @@ class Forwarding:
             except OSError:
                 pass  # its end is noticed when reading
             self._unsent.clear()
+            line.await_while(lambda: bool(self._pending))
             self._line, self._writing, self._was_served = line, line.writing, True
             return True
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import select
 import socket
 import sys
+import time
+from collections.abc import Callable
 from typing import Any
 
 from lsp_mcp.door.place import NO_FOLDER, connect, folder
 from lsp_mcp.door.request import DaemonRequest, where_neovim_is
 
 _HELLO_TIMEOUT = 60.0  # seconds for a daemon to begin to serve
+_SILENCE = 5.0  # seconds without a message while one is awaited, after which the daemon may be stuck
 _LONGEST_NAME = 1000  # characters of an argument that names a file
 _TRIES = 6  # daemons tried in a row; one that is just ending may have taken the connection
 Json = dict[str, Any]
@@ -84,7 +88,9 @@ class Line:
             if folder() is None:
                 raise RefusedError(f"{NO_FOLDER}; see: lsp-mcp doctor")
             raise RefusedError("cannot start a daemon" if self._starts else "no daemon is running")
-        self._socket, self._stream = to_daemon, to_daemon.makefile("rb")
+        self._socket = to_daemon
+        self._incoming = _Incoming(to_daemon, self._request.name)
+        self._stream = io.BufferedReader(self._incoming)
 
     def agree(self) -> None:
         """Wait until the daemon serves; idempotent.
@@ -98,9 +104,9 @@ class Line:
         for last in (*[False] * (_TRIES - 1), True):
             try:
                 self.send(self._hello)
-                self._socket.settimeout(_HELLO_TIMEOUT)
+                self._incoming.patience = _HELLO_TIMEOUT
                 answer = self.message()
-                self._socket.settimeout(None)
+                self._incoming.patience = None
             except TimeoutError:
                 self.close()
                 raise RefusedError("the daemon does not answer; end it: lsp-mcp daemon stop") from None
@@ -137,6 +143,7 @@ class Line:
 
     def send(self, line: bytes) -> None:
         """Raises OSError: the daemon has ended."""
+        self._incoming.wake()
         self._socket.sendall(line)
 
     def read(self) -> bytes:
@@ -146,6 +153,10 @@ class Line:
         except OSError:
             return b""
         return line if line.endswith(b"\n") else b""
+
+    def await_while(self, is_awaited: Callable[[], bool]) -> None:
+        """From now on messages are awaited only while this is true; it is asked whenever something is sent."""
+        self._incoming.is_awaited = is_awaited
 
     def end_input(self) -> None:
         """Announce that the client sends nothing more."""
@@ -165,3 +176,63 @@ class Line:
         """Idempotent."""
         self._stream.close()
         self._socket.close()
+
+
+class _Incoming(io.RawIOBase):
+    """The data from a daemon. One that is stuck while a message is awaited is killed, which is the end of the data."""
+
+    def __init__(self, connection: socket.socket, name: str) -> None:
+        self.patience: float | None = None  # seconds for the next data
+        self.is_awaited: Callable[[], bool] = lambda: True
+        self._connection = connection
+        self._name = name
+        self._woken, self._waking = socket.socketpair()
+        self._waking.setblocking(False)
+
+    def readable(self) -> bool:
+        """See `io.RawIOBase`."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """See `io.RawIOBase`. Raises TimeoutError: nothing came within `patience`."""
+        self._wait()
+        return self._connection.recv_into(buffer)
+
+    def wake(self) -> None:
+        """A message may be awaited from now on; for any thread."""
+        with contextlib.suppress(OSError):  # it was woken often enough, or is closed
+            self._waking.send(b"w")
+
+    def close(self) -> None:
+        """See `io.RawIOBase`."""
+        self._woken.close()
+        self._waking.close()
+        super().close()
+
+    def _wait(self) -> None:
+        poll = select.poll()
+        poll.register(self._connection, select.POLLIN)
+        poll.register(self._woken, select.POLLIN)
+        silence = None
+        since = begun = time.monotonic()
+        was_awaited = True
+        while True:
+            now = time.monotonic()
+            is_awaited = self.is_awaited()
+            if is_awaited and not was_awaited:
+                since = now
+            was_awaited = is_awaited
+            found = {number for number, _ in poll.poll(max(0.0, since + _SILENCE - now) * 1000 if is_awaited else None)}
+            if self._connection.fileno() in found:
+                return
+            if found:
+                self._woken.recv(1024)
+                continue
+            if silence is None:
+                from lsp_mcp.door.stuck import Silence
+
+                silence = Silence(self._name)
+            silence.look(self._connection)
+            since = time.monotonic()
+            if self.patience is not None and since - begun >= self.patience:
+                raise TimeoutError
