@@ -277,7 +277,7 @@ def _steps(example: Example) -> list[Step]:
             "check",
             {},
             f"Errors without a build, in whatever file: {example.caller} was not edited, and no longer fits.",
-            ("1 error in 1 file", example.error, status),
+            ("1 new error in 1 file", example.error, status),
         ),
         Step(
             f"Repair {example.caller}",
