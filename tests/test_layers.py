@@ -36,7 +36,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"adapters", "clients", "workspace"},
         {"adapter_errors"},
         {"budget"},
-        {"anchors", "uris", "waiting"},
+        {"anchors", "uris", "usage", "waiting"},
         {"text", "cache_folders"},
         {"door", "errors", "data", "events", "gaps", "installed", "private_files", "prose", "remembered", "tcp_table"},
         {"visible"},

@@ -292,6 +292,30 @@ def demo(context: click.Context, flags: ServerFlags, keep: bool, as_json: bool) 
 
 
 @main.command()
+@click.option("--reset", is_flag=True, help="Forget all calls until now.")
+@click.option("--on/--off", "on", default=None, help="Count calls, which is the default, or no more.")
+@json_flag
+def stats(reset: bool, on: bool | None, as_json: bool) -> None:
+    """Show what tools were asked, how fast they answered, how often completely, and how short.
+
+    Sums for each tool over the last 90 days, of all sessions and calls of this user on this machine. No code, names or
+    paths are kept, and nothing is sent anywhere.
+    """
+    from lsp_mcp.cli.stats import show
+    from lsp_mcp.usage import reset as forget
+    from lsp_mcp.usage import switch
+
+    try:
+        if on is not None:
+            switch(on=on)
+        if reset:
+            forget()
+        show(as_json=as_json)
+    except OSError as error:
+        raise click.ClickException(f"the statistics cannot be used: {error}") from None
+
+
+@main.command()
 @click.argument("names", nargs=-1, metavar="[SERVER]...", shell_complete=of_names(server_names))
 @json_flag
 @server_flags("--backend", "--socket", "--workspace-root", "--*-path")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct, field
 
@@ -37,6 +37,9 @@ class Answer(Struct, frozen=True, kw_only=True):
     elsewhere: OtherPlaces | None = None
     known: Collection[Gap] = ()
 
+    reads: ClassVar[bool] = True
+    """Whether it shows code that one would read files for."""
+
     @property
     def status(self) -> str:
         """`complete`, or why not; and other news."""
@@ -68,6 +71,7 @@ class FolderMap(Answer, frozen=True, kw_only=True):
 class WorkspaceOverview(Answer, frozen=True, kw_only=True):
     """Of `list_symbols_in_file` of the workspace root; `most` entries of each list are shown."""
 
+    reads = False
     overview: Overview
     most: int
 
@@ -112,6 +116,7 @@ class Sources(Answer, frozen=True, kw_only=True):
 class Rename(Answer, frozen=True, kw_only=True):
     """Of `rename_symbol_by_anchor`; after a move with the errors that it caused, if they were checked."""
 
+    reads = False
     plan: EditPlan = field(default_factory=lambda: EditPlan(()))
     delta: Delta | None = None
     with_places: bool = False  # each place of many, too
@@ -120,6 +125,7 @@ class Rename(Answer, frozen=True, kw_only=True):
 class Check(Answer, frozen=True, kw_only=True):
     """Of `check`. Remaining problems are listed only `with_remaining`."""
 
+    reads = False
     delta: Delta
     with_remaining: bool = False
 
@@ -127,6 +133,7 @@ class Check(Answer, frozen=True, kw_only=True):
 class Change(Answer, frozen=True, kw_only=True):
     """Of `edit_symbol` and `refactor`: the changes, and the problems that they cause or fix."""
 
+    reads = False
     plan: EditPlan
     delta: Delta
 
@@ -134,6 +141,7 @@ class Change(Answer, frozen=True, kw_only=True):
 class Offers(Answer, frozen=True, kw_only=True):
     """Of `refactor` without an action: the available actions."""
 
+    reads = False
     names: Sequence[str]
 
 

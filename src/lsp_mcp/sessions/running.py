@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from lsp_mcp.backend import Json
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.usage import Usage
 
 if TYPE_CHECKING:
     from lsp_mcp.dap.sessions import DebugSessions
@@ -38,6 +39,7 @@ class Running(Struct, frozen=True):
     neovims: Neovims | None = None
     parts: Mapping[str, Part] = field(default_factory=dict)
     debug: DebugSessions | None = None
+    usage: Usage = field(default_factory=Usage)
 
     def begin(self) -> None:
         """Start in the background everything that the first question would wait for. Needs a running loop."""
@@ -50,8 +52,8 @@ class Running(Struct, frozen=True):
         """
         if self.neovims:
             own = self.neovims.for_client(kept)
-            return Running(own.code, own, self.parts, self.debug)
-        return Running(self.code.for_client(is_shell=is_shell), self.neovims, self.parts, self.debug)
+            return Running(own.code, own, self.parts, self.debug, self.usage)
+        return Running(self.code.for_client(is_shell=is_shell), self.neovims, self.parts, self.debug, self.usage)
 
     async def close_client(self) -> None:
         """End a client's own resources, after `for_client`; idempotent."""
@@ -65,7 +67,8 @@ class Running(Struct, frozen=True):
 
     async def close(self) -> None:
         """End everything that is ours; idempotent."""
-        # First: debugged programs may hold files of the rest.
+        await self.usage.close()
+        # First of what others hold: debugged programs may hold files of the rest.
         if self.debug:
             await self.debug.close()
         await (self.neovims or self.code).close()

@@ -26,6 +26,7 @@ from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.symbols import Symbol
+from lsp_mcp.text import Point
 from lsp_mcp.toolsets.by_name import ONLY_ITS_PLACE
 from lsp_mcp.toolsets.context import ToolContext, Toolset
 from lsp_mcp.toolsets.elsewhere import OtherRepositories
@@ -163,7 +164,14 @@ class AnchorToolset(Toolset):
         self._sessions.begin_baselines()
         gaps, known = self._sessions.reported.take(call.client.key, answer.gaps)
         shown = replace(answer, gaps=gaps, known=known)
-        display_path, anchor = self._sessions.workspace.display_path, self._targets.anchor
+        call.is_complete = not hiding(answer.gaps)
+        display_path = self._sessions.workspace.display_path
+
+        def anchor(path: Path, point: Point | None) -> str:
+            if answer.reads:
+                call.files.add(path)
+            return self._targets.anchor(path, point)
+
         if call.format == "compact":
             return compact(shown, display_path, anchor)
         return document(shown, display_path, anchor, self._settings.base)

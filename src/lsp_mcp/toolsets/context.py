@@ -15,6 +15,7 @@ from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Tool
+from lsp_mcp.usage import Usage
 
 if TYPE_CHECKING:
     from lsp_mcp.dap.sessions import DebugSessions
@@ -44,6 +45,7 @@ class ToolContext(Struct, frozen=True):
     parts: Mapping[str, Part] = field(default_factory=dict)  # by toolset
     debug: DebugSessions | None = None
     links: Sequence[Links] = ()  # of the enabled parts
+    usage: Usage | None = None
 
     async def tasks_on(self, path: Path, point: Point, name: str) -> str | None:
         """The remarks of the parts on that symbol; see `Links`."""

@@ -17,7 +17,7 @@ from lsp_mcp.errors import ArgumentsError, CallerError, ConfigError, unknown
 from lsp_mcp.features.finding.outlines import FileOutline
 from lsp_mcp.features.hierarchy import Node
 from lsp_mcp.features.types.implementations import Implementation
-from lsp_mcp.gaps import Gap, news
+from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.index.patience import asked
 from lsp_mcp.index.place import known_store
 from lsp_mcp.installed import install_command
@@ -449,6 +449,7 @@ class _Answers:
     def _rendered(self, call: Call, answer: Answer) -> str:
         gaps, known = self._context.sessions.reported.take(call.client.key, answer.gaps)
         shown = replace(answer, gaps=gaps, known=known)
+        call.is_complete = not hiding(answer.gaps)
         if call.format == "compact":
             return compact(shown, str, _anchor)
         return document(shown, str, _anchor, self._context.settings.base)

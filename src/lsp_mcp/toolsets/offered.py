@@ -82,7 +82,7 @@ def tool_context(running: Running, settings: ToolSettings) -> ToolContext:
     """What the toolsets are built from; the code tools are linked with the parts whose toolsets are chosen."""
     wanted = set(settings.toolsets) - set(settings.without_toolsets)
     links = [PARTS[name].links(part) for name, part in running.parts.items() if name in wanted]
-    return ToolContext(running.code, settings, running.neovims, running.parts, running.debug, links)
+    return ToolContext(running.code, settings, running.neovims, running.parts, running.debug, links, running.usage)
 
 
 def offered_tools(context: ToolContext) -> list[Tool]:
@@ -107,6 +107,7 @@ def offered_tools(context: ToolContext) -> list[Tool]:
                 use=_use(context, name),
                 take_news=tuple if _is_apart(name) else context.sessions.take_news,
                 later=context.sessions.word_checks.background.later,
+                count=context.usage.add if context.usage else tool.count,
             )
         )
         for name in chosen

@@ -9,10 +9,12 @@ import asyncio
 import difflib
 import inspect
 import re
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from functools import cache, partial
 from keyword import iskeyword
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar, get_type_hints
 
 from msgspec import Struct, field
@@ -24,6 +26,7 @@ from lsp_mcp import budget
 from lsp_mcp.backend import Report, no_report
 from lsp_mcp.errors import ArgumentsError, LspMcpError
 from lsp_mcp.text import Base
+from lsp_mcp.usage import Answered, Outcome
 from lsp_mcp.visible import ECHO, quoted, short_echo, shortened, visible_lines, without_long_echoes
 from lsp_mcp.waiting import bounded, phase
 
@@ -56,6 +59,7 @@ _SAME = (
     frozenset({"code", "text", "content", "body", "new_text", "new_code", "new_body"}),
 )
 _PLACE = frozenset({"line", "column", "character", "col", "line_number", "position"})  # parts of one argument here
+_OUTCOMES: dict[bool | None, Outcome] = {None: "answered", True: "complete", False: "incomplete"}
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MARK = "__lsp_mcp_tool__"
 Method = TypeVar("Method", bound=Callable[..., Awaitable[str]])
@@ -78,6 +82,8 @@ class Call(Struct):
     idempotency: Any = None  # identifies a repeated call; the toolset's own
     remarks: list[str] = field(default_factory=list)  # for the reader, in addition to the answer
     is_unfinished: bool = False  # set by a tool that could not do all of what was asked
+    is_complete: bool | None = None  # what the status of the answer says, if it has one
+    files: set[Path] = field(default_factory=set)  # those whose code the answer shows
 
     def remark(self, text: str) -> None:
         """Add a remark next to the answer, whose form is fixed."""
@@ -120,6 +126,7 @@ class Tool(Struct, frozen=True):
     take_news: Callable[[], Iterable[str]] = tuple  # remarks that the next answer has, whatever it is about
     later: Later | None = None  # gets what finishes an answer that was cut short
     turn: Callable[[Call], asyncio.Lock] | None = None  # held during a call: this one runs after earlier ones
+    count: Callable[[Answered], None] = lambda _: None  # called after each call that was not cancelled
 
     @property
     def model(self) -> type[BaseModel]:
@@ -153,6 +160,17 @@ class Tool(Struct, frozen=True):
             SilentError: a server took longer than the tool's timeout.
             LspMcpError: the tool's own errors.
         """
+        began = time.monotonic()
+        try:
+            answer = await self._answer(call, arguments)
+        except Exception:
+            self.count(Answered(self.name, "failed", time.monotonic() - began))
+            raise
+        seconds, size = time.monotonic() - began, len(answer.encode(errors="replace"))
+        self.count(Answered(self.name, _OUTCOMES[call.is_complete], seconds, size, call.files, call.client.key))
+        return answer
+
+    async def _answer(self, call: Call, arguments: dict[str, Any]) -> str:
         checked = self._check(arguments)
         call.arguments = short_echo(checked.model_dump(exclude_unset=True))
         values = {_parameter(name): getattr(checked, name) for name in type(checked).model_fields}
