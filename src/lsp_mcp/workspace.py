@@ -19,6 +19,8 @@ from lsp_mcp.errors import ConfigError, PathError
 from lsp_mcp.visible import quoted, shortened
 
 _MOST_NAMED = 10_000  # files outside the root that are remembered as readable
+_LONGEST_PART = 255  # bytes between two slashes, on the usual file systems
+_LONGEST = 4_000  # bytes; Linux takes 4,095
 _MOST_ELSEWHERE = 3  # files suggested for one that does not exist
 
 
@@ -31,7 +33,7 @@ class Workspace:
 
     def __init__(self, root: Path) -> None:
         try:
-            self.root = root.expanduser().resolve(strict=True)
+            self.root = from_home(root).resolve(strict=True)
             next(os.scandir(self.root), None)
         except FileNotFoundError:
             raise ConfigError(f"the workspace root {root} does not exist; pass --workspace-root FOLDER") from None
@@ -59,11 +61,11 @@ class Workspace:
         Raises:
             PathError: it does not exist, is not a file, or is outside the workspace and its dependencies.
         """
-        if not name.strip() or not _can_be_a_name(name):
+        if not name.strip():
             raise PathError(
                 f"{quoted(name)} is not a file name; pass a path relative to the workspace root {self.root}"
             )
-        path = self._without_folder_links(Path(os.path.normpath(self.root / name)))
+        path = self._without_folder_links(Path(os.path.normpath(named_path(name, self.root))))
         real = self._resolve(path)
         if not real.is_relative_to(self.root) and not self._is_dependency(real):
             how = "" if path == real else f" (it is a link to {real})"
@@ -148,6 +150,35 @@ def display_path(path: Path, root: Path) -> str:
     return name.encode("utf-8", "replace").decode()  # bytes of a name that are no UTF-8 fit into no answer
 
 
+def named_path(name: str | Path, base: Path) -> Path:
+    """The path that a caller's `name` stands for, relative to `base` or absolute; nothing need be there.
+
+    Raises:
+        PathError: no file or folder can have that name.
+    """
+    path = base / name
+    if reason := _why_no_name(path):
+        raise PathError(f"{quoted(str(name))} cannot be the name of a file: {reason}. Paths are relative to {base}.")
+    return path
+
+
+def _why_no_name(path: Path) -> str:
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError:
+        return "it is not valid Unicode text"  # half a surrogate pair
+    if b"\0" in encoded:
+        return "it has a NUL character"
+    if any(len(part) > _LONGEST_PART for part in encoded.split(b"/")):
+        return f"a part of it is longer than {_LONGEST_PART} bytes"
+    return f"it is longer than {_LONGEST:,} bytes" if len(encoded) > _LONGEST else ""
+
+
+def from_home(name: str | Path) -> Path:
+    """`name`, with the home folder for `~` at its beginning; that of an unknown user stays as it is."""
+    return Path(os.path.expanduser(name))  # noqa: PTH111 (which fails for an unknown user)
+
+
 def too_wide(folder: Path) -> str:
     """A description of `folder`, if it is too wide to be meant by accident: `/`, the home folder or its parents."""
     home = Path.home().resolve()
@@ -156,10 +187,3 @@ def too_wide(folder: Path) -> str:
     if folder == home:
         return "your home folder"
     return "the folder of home folders" if home.is_relative_to(folder) else ""
-
-
-def _can_be_a_name(name: str) -> bool:
-    try:
-        return b"\0" not in os.fsencode(name)
-    except UnicodeEncodeError:
-        return False  # half a surrogate pair

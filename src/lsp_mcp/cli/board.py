@@ -28,6 +28,7 @@ from lsp_mcp.errors import ConfigError, UnavailableError
 from lsp_mcp.server.board_proof import proof_of
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.offered import TOOLSETS
+from lsp_mcp.workspace import from_home
 
 PORTS, DEV_PORTS = range(21700, 21710), range(21710, 21720)
 _NO_IPV6 = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL, errno.ENOPROTOOPT}
@@ -50,7 +51,7 @@ def run_board(
         return
     running = flags.running()
     listening = _listen(port, DEV_PORTS if dev else PORTS)
-    who = name or default_name(Path(flags.workspace_root).expanduser())
+    who = name or default_name(from_home(flags.workspace_root))
     asyncio.run(_serve(running, flags, listening, secret, who, opens=opens))
 
 
@@ -82,7 +83,7 @@ def _database(flags: ServerFlags) -> tuple[Path, str]:
     from lsp_mcp.board.place import store_url
     from lsp_mcp.database.words import shown_url
 
-    root = Path(flags.workspace_root).expanduser().resolve()
+    root = from_home(flags.workspace_root).resolve()
     return root, shown_url(store_url(root, flags.store))
 
 
@@ -159,7 +160,7 @@ def people_of(flags: ServerFlags, revoked: str | None) -> list[str]:
     from lsp_mcp.board.place import store_url
     from lsp_mcp.board.store import Store
 
-    with closing(Store(store_url(Path(flags.workspace_root).expanduser().resolve(), flags.store))) as store:
+    with closing(Store(store_url(from_home(flags.workspace_root).resolve(), flags.store))) as store:
         if revoked is not None:
             store.write(lambda at: people.revoke(at, revoked))
         return [one["name"] for one in store.read(people.listed)]

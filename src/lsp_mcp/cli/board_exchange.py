@@ -16,6 +16,7 @@ from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import CallerError, ConfigError
 from lsp_mcp.installed import install_command
 from lsp_mcp.prose import count
+from lsp_mcp.workspace import from_home
 
 if TYPE_CHECKING:
     from lsp_mcp.board.exchange.importing import Imported
@@ -42,7 +43,7 @@ def export_board(flags: ServerFlags, folder: str, *, form: str, force: bool, as_
         from lsp_mcp.board.exchange.rows import load
 
         contents = store.read(load)
-        place = Path(folder).expanduser().resolve()
+        place = from_home(folder).resolve()
         match form:
             case "backlog":
                 done = export_backlog(place, contents)
@@ -75,7 +76,7 @@ def import_board(flags: ServerFlags, folder: str, *, force: bool, as_json: bool)
         CallerError: the folder contains no board, or its stages cannot be used; nothing was changed.
         UnavailableError: the database cannot be used.
     """
-    place = Path(folder).expanduser().resolve()
+    place = from_home(folder).resolve()
     from lsp_mcp.board.exchange.reading import read_folder
 
     with working("importing"):

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from lsp_mcp.errors import CallerError, LspMcpError
-from lsp_mcp.visible import visible_lines
+from lsp_mcp.visible import shortened, visible_lines
 
 _INTERRUPTED = 130  # as shells have it
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -65,6 +65,9 @@ class Commands(OrderedGroup):
         except KeyboardInterrupt:
             ctx.exit(_INTERRUPTED)
         except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                click.echo(f"lsp-mcp: {shortened(str(error.filename))}: {error.strerror}", err=True)
+                ctx.exit(2)
             if error.errno not in _FULL:
                 raise
             with contextlib.suppress(OSError):

@@ -14,6 +14,7 @@ from lsp_mcp.cli.help import working
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import ConfigError, MissingProgramError, UnavailableError
 from lsp_mcp.wire.process import child_environment
+from lsp_mcp.workspace import from_home
 
 _LAST_LINES = 8  # of what a failed indexer said
 
@@ -26,7 +27,7 @@ def build_index(flags: ServerFlags, output: Path, *, as_json: bool) -> None:
         MissingProgramError: the indexer is not installed; the message says how to get it.
         UnavailableError: it failed, or wrote nothing; with its last words. An older `output` stays.
     """
-    root = Path(flags.workspace_root).expanduser().resolve()
+    root = from_home(flags.workspace_root).resolve()
     fitting = [adapter for adapter in flags.fitting() if adapter.indexer]
     if len(fitting) != 1:
         names = ", ".join(adapter.name for adapter in fitting)
@@ -34,7 +35,7 @@ def build_index(flags: ServerFlags, output: Path, *, as_json: bool) -> None:
             f"{root} has several languages with an indexer: {names}" if fitting else f"no indexer is known for {root}"
         )
         raise ConfigError(f"{what}; pass --backend NAME. An adapter names its indexer in [indexer].")
-    target = output.expanduser().absolute()
+    target = from_home(output).absolute()
     draft = target.with_name(f".{target.name}.new")
     draft.unlink(missing_ok=True)
     try:

@@ -29,7 +29,7 @@ from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.table import PARTS, TOOLSET_NAMES
 from lsp_mcp.visible import visible_lines
-from lsp_mcp.workspace import Workspace, too_wide
+from lsp_mcp.workspace import Workspace, from_home, too_wide
 
 if TYPE_CHECKING:
     from lsp_mcp.dap.sessions import DebugSessions
@@ -275,7 +275,7 @@ class ServerFlags:
         """
         if self.compile_commands is None:
             return None
-        named = Path(self.compile_commands).expanduser().absolute()
+        named = from_home(self.compile_commands).absolute()
         file = named / "compile_commands.json" if named.is_dir() else named
         if not file.is_file():
             raise ConfigError(f"--compile-commands {self.compile_commands}: there is no such file")
@@ -293,9 +293,9 @@ class ServerFlags:
         }.items():
             words += [word for value in values for word in (flag, value)]
         for file in self.adapter_files:
-            words += ["--adapter", os.path.abspath(Path(file).expanduser())]  # noqa: PTH100
+            words += ["--adapter", os.path.abspath(from_home(file))]  # noqa: PTH100
         if self.compile_commands:
-            words += ["--compile-commands", os.path.abspath(Path(self.compile_commands).expanduser())]  # noqa: PTH100
+            words += ["--compile-commands", os.path.abspath(from_home(self.compile_commands))]  # noqa: PTH100
         if self.shared_index:
             words.append("--shared-index")
         if self.socket:
@@ -331,7 +331,7 @@ def add_adapters(files: Sequence[str], root: str) -> None:
         if file.trusted:
             add_adapter(file.path, file.adapter())
     for name in files:
-        path = Path(name).expanduser().absolute()
+        path = from_home(name).absolute()
         adapter = read_adapter(path)
         check_patterns(adapter, path)
         add_adapter(path, adapter)

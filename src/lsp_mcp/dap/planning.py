@@ -15,6 +15,7 @@ from lsp_mcp.dap.finding import find_debugger, fitting, interpreter, is_marked
 from lsp_mcp.dap.launch_json import configuration
 from lsp_mcp.dap.plan import Plan
 from lsp_mcp.errors import CallerError, unknown
+from lsp_mcp.workspace import from_home, named_path
 
 Json = dict[str, Any]
 OPEN = "open"  # as `stdin`: the program can be sent input while it runs
@@ -81,14 +82,14 @@ def _with_modules() -> DebugAdapter:
 
 def existing(name: str, root: Path) -> Path:
     """The file or folder `name`, relative to `root` or absolute. Raises CallerError if it does not exist."""
-    path = (root / Path(name).expanduser()).resolve()
+    path = named_path(from_home(name), root).resolve()
     if not path.exists():
         raise CallerError(f"{name} does not exist (looked in {root}).")
     return path
 
 
 def _cwd(wish: Wish, root: Path) -> Path:
-    folder = (root / Path(wish.cwd).expanduser()).resolve() if wish.cwd else root
+    folder = named_path(from_home(wish.cwd), root).resolve() if wish.cwd else root
     if not folder.is_dir():
         raise CallerError(f"cwd {wish.cwd} is not a folder.")
     return folder
@@ -168,7 +169,7 @@ def _test(wish: Wish, test: str, root: Path) -> Plan:
     folder = root
     command = test.strip()
     if found := _CD.match(command):
-        folder = (root / shlex.split(found["folder"])[0]).resolve()
+        folder = named_path(shlex.split(found["folder"])[0], root).resolve()
         command = found["rest"].strip()
     able = [adapter] if (adapter := called(wish.debugger)) else debuggers()
     if plan := _by_command(wish, command, folder, able, root):
@@ -195,7 +196,7 @@ def _by_command(wish: Wish, command: str, folder: Path, able: Iterable[DebugAdap
             args = [*shlex.split(found.groupdict().get("args") or ""), *wish.args]
             values["args"] = args
             if "folder" in values:
-                values["folder"] = str((folder / values["folder"]).resolve())
+                values["folder"] = str(named_path(values["folder"], folder).resolve())
             if wish.program:
                 values["program"] = str(existing(wish.program, root))
             moved = Wish(**{**vars(wish), "args": args, "cwd": wish.cwd or str(folder)})

@@ -34,6 +34,7 @@ from lsp_mcp.toolsets.questions import Questions
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 from lsp_mcp.toolsets.tool import UNLISTED, Call
 from lsp_mcp.visible import quoted
+from lsp_mcp.workspace import named_path
 
 MAX_LIMIT = 10_000
 _MOST_OVERRIDES = 12  # listed in each direction
@@ -90,10 +91,8 @@ class AnchorToolset(Toolset):
             PathError: it does not exist, or is outside the workspace.
         """
         workspace = self._sessions.workspace
-        if "\0" in path:
-            raise PathError(f"{quoted(path)} is not a file name; pass a file or folder relative to {workspace.root}.")
-        there = Path(os.path.normpath(workspace.root / path))
-        if not os.path.exists(there):  # noqa: PTH110 (nor does a name that no system takes)
+        there = Path(os.path.normpath(named_path(path, workspace.root)))
+        if not there.exists():
             raise PathError(f"{quoted(path)} does not exist in {workspace.root}.")
         if not workspace.contains(there):
             raise PathError(f"{quoted(path)} is outside the workspace root {workspace.root}.")

@@ -27,6 +27,7 @@ from lsp_mcp.toolsets.signatures import SignatureChanging
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.visible import quoted
+from lsp_mcp.workspace import named_path
 
 
 class Relocating(SignatureChanging):
@@ -36,11 +37,11 @@ class Relocating(SignatureChanging):
         """The file in another folder that a declaration of `source` is to be moved to; None: no other folder."""
         package, file = options.get("package"), options.get("file")
         spelled = package or file
-        if not isinstance(spelled, str) or not spelled.strip() or "\0" in spelled:
+        if not isinstance(spelled, str) or not spelled.strip():
             return None
         workspace = self._sessions.workspace
-        there = Path(workspace.root / spelled.strip()).resolve()
-        to = there / (Path(str(file)).name if file else source.name) if package else there
+        there = named_path(spelled.strip(), workspace.root).resolve()
+        to = there / (named_path(str(file), there).name if file else source.name) if package else there
         if not workspace.contains(to):
             raise CallerError(f"{quoted(spelled)} is outside the workspace root {workspace.root}.")
         return to if to.parent != source.parent else None

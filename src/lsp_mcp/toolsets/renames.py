@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,9 +31,9 @@ from lsp_mcp.toolsets.deltas import Looked, limited, look
 from lsp_mcp.toolsets.renaming import Renamed, ask_rename, told_of_text
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.visible import quoted
+from lsp_mcp.workspace import named_path
 
 _BY_HAND = "Move it by a command, then check names each place that this breaks"
-_LONGEST_NAME = 255  # bytes of one name in a path, on the usual file systems
 
 
 class RenameTools(ChangingToolset):
@@ -107,7 +108,9 @@ class RenameTools(ChangingToolset):
 
     def _is_folder(self, spelled: str) -> bool:
         """Whether the workspace has a folder of this name."""
-        return "\0" not in spelled and Path(os.path.normpath(self._sessions.workspace.root / spelled.strip())).is_dir()
+        with suppress(PathError):
+            return Path(os.path.normpath(named_path(spelled.strip(), self._sessions.workspace.root))).is_dir()
+        return False
 
     async def _of(self, old: Path) -> Backend:
         """The backend of the code at or below `old`. Raises `PathError`: there is none."""
@@ -174,13 +177,9 @@ class RenameTools(ChangingToolset):
             PathError: something is there already, or it is outside the workspace.
         """
         workspace, spelled = self._sessions.workspace, new_name.strip()
-        if "\0" in spelled:
-            raise PathError("new_name holds a NUL character, which no file name has.")
-        new = Path(os.path.normpath((workspace.root if "/" in spelled else old.parent) / spelled))
+        new = Path(os.path.normpath(named_path(spelled, workspace.root if "/" in spelled else old.parent)))
         if not workspace.contains(new):
             raise PathError(f"{spelled} is outside the workspace root {workspace.root}.")
-        if any(len(part.encode("utf-8", "replace")) > _LONGEST_NAME for part in new.parts):
-            raise PathError(f"new_name has a part of more than {_LONGEST_NAME} bytes, which no file name may have.")
         if new.exists() and not (new.is_dir() and old.is_dir() and not any(new.iterdir())):
             raise PathError(f"{workspace.display_path(new)} exists already; nothing is overwritten.")
         if old.is_file() and new.suffix != old.suffix:
