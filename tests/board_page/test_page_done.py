@@ -77,6 +77,7 @@ def test_the_focus_is_on_reopen_after_a_task_was_completed_anyway(page: Page, ad
 
 def test_a_new_task_waits_for_others_is_due_and_requires_a_proof(page: Page, ada: Agent) -> None:
     first = ada.task("Comes before")
+    expect(card(page, "Comes before")).to_be_visible()
     page.get_by_role("button", name="New task in Prepare").click()
     form = page.get_by_role("dialog", name="New task")
     form.get_by_label("Title").fill("Comes after")
