@@ -1,4 +1,5 @@
-"""Write docs/reference from the program: tools from their schemas, flags from click, adapter fields from the structs.
+"""Write docs/reference from the program: tools from their schemas, flags from click, adapter fields from the structs,
+results of the examination from truth/results.toml.
 
 And from `Repository` in pyproject.toml, the one place that names the repository: server.json (the entry in the MCP
 registry), the registry's mark in README.md, and the other addresses in pyproject.toml. `python scripts/reference.py`
@@ -19,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+import proof_tables
 from languages_table import with_table
+from marked import replaced
 
 TOP = Path(__file__).resolve().parent.parent
 FOLDER = TOP / "docs" / "reference"
@@ -45,8 +48,10 @@ def files() -> dict[Path, str]:
         FOLDER / "tools.md": _tools(),
         FOLDER / "cli.md": _cli(),
         FOLDER / "adapters.md": _adapters(),
+        FOLDER / "proof.md": _NOTE + proof_tables.by_tree(),
         TOP / "server.json": _server(),
         TOP / "README.md": _readme(),
+        TOP / "docs" / "proof.md": proof_tables.with_tables((TOP / "docs" / "proof.md").read_text("utf-8")),
         TOP / "docs" / "other-languages.md": with_table((TOP / "docs" / "other-languages.md").read_text("utf-8")),
         TOP / "pyproject.toml": _pyproject(),
     }
@@ -65,6 +70,7 @@ def registry_name() -> str:
 
 def _readme() -> str:
     text = (TOP / "README.md").read_text("utf-8")
+    text = replaced(text, "proof", proof_tables.headline())
     return re.sub(r"(?<=mcp-name: )\S+", registry_name(), text)
 
 

@@ -185,6 +185,10 @@ def test_readme_is_a_front_page() -> None:
     assert "mcp-name: " + json.loads((TOP / "server.json").read_text("utf-8"))["name"] in readme
 
 
+def test_the_proof_can_be_read_in_five_minutes() -> None:
+    assert len((DOCS / "proof.md").read_text("utf-8").split()) <= 1500
+
+
 def test_architecture_and_contributing_name_what_exists() -> None:
     """Names of files, as `folder/file.py`, from the top, from the package or from one of its packages."""
     roots = [TOP, TOP / "src" / "lsp_mcp", TOP / "lua" / "mcp-tools", DOCS]

@@ -9,6 +9,7 @@ import importlib
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,28 @@ def test_trees_that_are_made_of_what_is_hard_compile(tmp_path: Path, monkeypatch
             ["go", "vet", "./..."], cwd=tmp_path / str(seed), capture_output=True, text=True, timeout=BOUND, check=False
         )
         assert done.returncode == 0, done.stderr
+
+
+def test_a_log_becomes_rows_of_the_published_results(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    verdicts = ["right", "flagged", "hinted", "wrong"]
+    lines = [{"tree": "cobra", "part": "callers", "seed": 3, "verdict": one} for one in verdicts]
+    lines.append({"tree": "cobra", "part": "renames", "seed": 3, "verdict": "larger"})
+    log.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    summary = [sys.executable, str(PROGRAM.parent / "summary.py"), "--rows", str(log)]
+    printed = subprocess.run(summary, capture_output=True, text=True, check=True, timeout=BOUND).stdout
+    assert tomllib.loads(f"rows = [{printed}]")["rows"] == [
+        ["cobra", "questions", "3", 1, 0, 1, 0, 2],
+        ["cobra", "renames", "3", 0, 1, 0, 0, 0],
+    ]
+
+
+def test_every_published_row_has_a_tree_a_part_seeds_and_a_number_for_each_verdict() -> None:
+    results = tomllib.loads((PROGRAM.parent / "results.toml").read_text("utf-8"))
+    for run in results["runs"]:
+        for row in run["rows"]:
+            assert [type(cell) for cell in row] == [str, str, str, int, int, int, int, int], row
+            assert row[1] in ("questions", "references", "callers", "subtypes", "names", "renames"), row
 
 
 @pytest.fixture
