@@ -27,15 +27,13 @@ from lsp_mcp.toolsets.questions import PlacesCheck
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.test_commands import commands
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
-from lsp_mcp.wire.git import git_command
-from lsp_mcp.wire.process import run
+from lsp_mcp.wire.git import PLAIN_DIFF, git
 
 _MOST_SYMBOLS = 20  # per call
 _MOST_SEEN = 1_500  # functions examined for one symbol
 _MOST_JUDGED = 3_000  # symbols examined for `unused`
 _MOST_FILES = 2_000
-_GIT_TIMEOUT = 20.0  # seconds
-_DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--unified=0", "--relative", "HEAD", "--", ".")
+_DIFF = ("diff", *PLAIN_DIFF, "--unified=0", "--relative", "HEAD", "--", ".")
 _NEW = ("ls-files", "--others", "--exclude-standard", "-z", "--", ".")
 _WHOLE = 1_000_000_000  # lines of a new file
 
@@ -292,7 +290,7 @@ def _places(found: Impact) -> Iterator[Place]:
 
 
 async def _git(root: Path, *arguments: str) -> str:
-    code, said = await run((*await git_command(root), *arguments), cwd=root, timeout=_GIT_TIMEOUT)
+    code, said = await git(root, *arguments)
     if code:
         raise CallerError(f"git diff failed in {root}: {said.strip()[:200]}; pass symbols")
     return said
