@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import venv
 import zipfile
 from importlib import metadata
 from pathlib import Path
@@ -19,12 +20,17 @@ import pytest
 
 import lsp_mcp
 from lsp_mcp import installed
+from lsp_mcp.adapters import load_adapter
+from lsp_mcp.errors import MissingProgramError
+from lsp_mcp.programs import find_program
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 import release  # noqa: E402 (a script)
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT = PYPROJECT["project"]
+BOUND = 300  # seconds for one command: a hang, not a measurement
 
 
 def declared() -> set[str]:
@@ -119,26 +125,82 @@ def test_the_sdist_builds_the_same_wheel_and_has_what_a_packager_needs(packages:
     assert not [name for name in files if name.startswith((".git/", ".tools", ".venv", ".site", "dist"))]
 
 
-def test_the_wheel_works_where_nothing_else_is(packages: dict[str, Path], tmp_path: Path) -> None:
+def test_the_wheel_has_every_file_of_the_package(packages: dict[str, Path]) -> None:
+    included = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    places = {**included, "src/lsp_mcp": "lsp_mcp"}
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    files = {
+        name.replace(folder, place, 1)
+        for name in listed
+        for folder, place in places.items()
+        if name.startswith(f"{folder}/") and (ROOT / name).is_file()
+    }
+    assert len(files) > 500
+    assert files <= set(zipfile.ZipFile(packages["wheel"]).namelist())
+
+
+class Installed:
+    """The wheel in an environment that has nothing but it and what it depends on; the network is not used."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.python = folder / "env" / "bin" / "python"
+        venv.create(folder / "env")
+        self.site = next((folder / "env").glob("lib/python*/site-packages"))
+
+    def install(self, wheel: Path) -> None:
+        """Install `wheel`; its dependencies are those of this environment, whose editable lsp-mcp is not seen."""
+        words = ["uv", "pip", "install", "--quiet", "--offline", "--no-deps", "--python", str(self.python), str(wheel)]
+        subprocess.run([sys.executable, "-m", *words], check=True)
+        (self.site / "dependencies.pth").write_text(f"{Path(click.__file__).parent.parent}\n", "utf-8")
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run the command `lsp-mcp` as a user who has nothing else of it."""
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
+        command = [str(self.folder / "env" / "bin" / "lsp-mcp"), *words]
+        return subprocess.run(
+            command, cwd=self.folder, env=env, check=False, capture_output=True, text=True, timeout=BOUND
+        )
+
+
+@pytest.fixture
+def installed_wheel(packages: dict[str, Path], tmp_path: Path) -> Installed:
+    environment = Installed(tmp_path)
+    environment.install(packages["wheel"])
+    return environment
+
+
+def test_the_wheel_works_where_nothing_else_is(installed_wheel: Installed) -> None:
     """The installed package has its data: adapters, clients, the Neovim plugin, the board's page and its migrations."""
-    with zipfile.ZipFile(packages["wheel"]) as archive:
-        archive.extractall(tmp_path / "site")
-    libraries = Path(click.__file__).parent.parent
-    path = os.pathsep.join([str(tmp_path / "site"), str(libraries)])
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": path}
-
-    def run(*words: str) -> str:
-        # -P: not this folder's modules; the path above comes before what this environment has in editable form.
-        command = [sys.executable, "-P", "-m", "lsp_mcp", *words]
-        return subprocess.run(command, cwd=tmp_path, env=env, check=True, capture_output=True, text=True).stdout
-
-    where = run("plugin").strip()
-    assert where.startswith(str(tmp_path / "site"))
+    run = installed_wheel.run
+    where = run("plugin").stdout.strip()
+    assert where.startswith(str(installed_wheel.site))
     assert (Path(where) / "lua" / "mcp-tools" / "init.lua").is_file()
-    assert {"clangd", "gopls", "debugpy"} <= {one["name"] for one in json.loads(run("install", "--json"))}
-    assert "Claude Code" in run("setup")
-    assert json.loads(run("--store", f"sqlite:///{tmp_path}/b.sqlite3", "board", "call", "list_tasks"))["total"] == 0
-    assert (tmp_path / "site" / "lsp_mcp" / "_data" / "web" / "board" / "index.html").is_file()
+    assert {"clangd", "gopls", "debugpy"} <= {one["name"] for one in json.loads(run("install", "--json").stdout)}
+    assert "Claude Code" in run("setup").stdout
+    store = f"sqlite:///{installed_wheel.folder}/b.sqlite3"
+    assert json.loads(run("--store", store, "board", "call", "list_tasks").stdout)["total"] == 0
+    assert (installed_wheel.site / "lsp_mcp" / "_data" / "web" / "board" / "index.html").is_file()
+
+
+@pytest.mark.parametrize(
+    "lacking", ["", "_data/adapters/lsp/clangd.toml", "_data/adapters/demos.toml", "syntax/languages/c"]
+)
+def test_the_demo_works_where_only_the_wheel_is_and_fails_if_that_lacks_a_file(
+    lacking: str, installed_wheel: Installed
+) -> None:
+    try:
+        clangd = find_program(load_adapter("clangd"))
+    except MissingProgramError as error:
+        pytest.skip(f"clangd: {error}")
+    if lacking:
+        path = installed_wheel.site / "lsp_mcp" / lacking
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    done = installed_wheel.run("demo", "--backend", "clangd", "--clangd-path", str(clangd))
+    assert (done.returncode == 0) == (not lacking), done.stdout + done.stderr
+    assert lacking or "6 of 6 answers are as expected" in done.stdout
 
 
 def test_a_release_wants_tag_version_changelog_and_repository_to_agree(tmp_path: Path) -> None:
