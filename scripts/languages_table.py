@@ -1,45 +1,119 @@
-"""The table of languages in docs/other-languages.md, from the adapters and the samples of their tests: `with_table`."""
+"""The tables of languages, from the adapters and from what their tests call.
+
+`with_table` fills the one of docs/other-languages.md, with all adapters; `with_short_table` that of README.md.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+
+from marked import replaced, table
 
 from lsp_mcp.adapters import Adapter, read_adapter
 
 TOP = Path(__file__).parents[1]
-_SAMPLES = TOP / "tests" / "languages" / "samples"
-_MARKED = re.compile(r"(?<=<!-- languages -->\n).*?(?=<!-- /languages -->)", re.DOTALL)
-_OWN_ARCHIVES = ("gopls", "clangd")  # every tool, tested by several hundred archives
+_TESTS = TOP / "tests"
+_SAMPLES = _TESTS / "languages" / "samples"
+_BASIC = _TESTS / "languages" / "test_basic_twelve.py"
+_DEFAULT = "gopls"  # of an archive that names no backend
+
+_COLUMNS = {
+    "references": ("find_symbol_references_by_anchor",),
+    "rename": ("rename_symbol_by_anchor",),
+    "callers": ("find_calls",),
+    "outline": ("list_symbols_in_file",),
+    "implementations": ("find_implementations",),
+    "check, edit, impact, refactor": ("check", "edit_symbol", "find_impact", "refactor"),
+}
+"""The tools of each column."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What the tests of one server examine: for each column yes, no (the server cannot) or not tested, and how much."""
+
+    columns: dict[str, str]
+    tests: str
 
 
 def with_table(text: str) -> str:
-    """`text` with the present table between its marks."""
-    every = [read_adapter(path) for path in sorted((TOP / "adapters" / "lsp").glob("*.toml"))]
-    adapters = [adapter for adapter in every if not adapter.is_fallback]  # it has a section of its own
-    told = {match[1]: path.read_text("utf-8") for path in _SAMPLES.glob("*.txtar") if (match := _backend(path))}
-    ordered = sorted(adapters, key=lambda one: (one.untested, one.name not in _OWN_ARCHIVES, one.name not in told))
-    rows = [
-        "| language | backend | `lsp-mcp install` | references | rename | callers | outline |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for adapter in ordered:
+    """docs/other-languages.md with its table."""
+    rows = []
+    columns = list(_COLUMNS)[:4]
+    for adapter in _adapters():
         install = adapter.install.version if adapter.install else "–"
-        rows.append(f"| {', '.join(adapter.language_names)} | {adapter.name} | {install} | {_tools(adapter, told)} |")
-    return _MARKED.sub(lambda _: "\n" + "\n".join(rows) + "\n\n", text)
+        tested = _tested(adapter)
+        names = ", ".join(adapter.language_names)
+        rows.append([names, adapter.name, install, *(tested.columns[one] for one in columns)])
+    return replaced(text, "languages", table(["language", "backend", "`lsp-mcp install`", *columns], rows, 9))
 
 
-def _backend(path: Path) -> re.Match[str] | None:
-    return re.match(r"backend: (\S+)", path.read_text("utf-8"))
+def with_short_table(text: str) -> str:
+    """README.md with its table: a row for each tested server of code, a row for those of data, a line for the rest."""
+    adapters = _adapters()
+    rows = []
+    for adapter in adapters:
+        if not adapter.untested and adapter.searched_by_name:
+            tested = _tested(adapter)
+            rows.append([", ".join(adapter.language_names), adapter.name, *tested.columns.values(), tested.tests])
+    data = [one for one in adapters if not (one.untested or one.searched_by_name)]
+    names = ", ".join(dict.fromkeys(name for one in data for name in one.language_names))
+    untested = ", ".join(sorted(name for one in adapters if one.untested for name in one.language_names))
+    shown = table(["language", "server", *_COLUMNS, "tests"], rows, 9)
+    return replaced(
+        text,
+        "languages",
+        f"{shown}One file at a time: {names}. Adapters without tests yet: {untested}.\n",
+    )
 
 
-def _tools(adapter: Adapter, told: dict[str, str]) -> str:
+def _adapters() -> list[Adapter]:
+    """All but the fallback, which has a section of its own: the most tested first."""
+    every = [read_adapter(path) for path in sorted((TOP / "adapters" / "lsp").glob("*.toml"))]
+    calls, samples = _calls(), _samples()
+    return sorted(
+        (one for one in every if not one.is_fallback),
+        key=lambda one: (one.untested, one.name not in calls, one.name not in samples),
+    )
+
+
+def _tested(adapter: Adapter) -> Tested:
+    calls, samples = _calls(), _samples()
     if adapter.untested:
-        return "not tested | not tested | not tested | not tested"
-    if adapter.name in _OWN_ARCHIVES:
-        return "yes | yes | yes | yes"
-    if adapter.name not in told:  # tests/languages/test_single_files.py
-        return f"{'in one file' if adapter.name == 'vscode-css' else '–'} | – | – | yes"
-    sample = told[adapter.name]
-    rename = "–" if re.search("(?m)^lacks: .*rename", sample) else "yes"
-    return f"yes | {rename} | {'yes' if re.search('(?m)^callers:', sample) else '–'} | yes"
+        return Tested(dict.fromkeys(_COLUMNS, "not tested"), "")
+    if adapter.name in calls:
+        called = calls[adapter.name]
+        columns = {name: _word(all(called[tool] for tool in tools)) for name, tools in _COLUMNS.items()}
+        return Tested(columns, f"over {called.total() // 100 * 100:,} calls")
+    if adapter.name not in samples:  # tests/languages/test_single_files.py
+        columns = {**dict.fromkeys(_COLUMNS, "no"), "outline": "yes"}
+        return Tested({**columns, "references": "in one file" if adapter.name == "vscode-css" else "no"}, "")
+    sample, basic = samples[adapter.name], _BASIC.read_text("utf-8")
+    columns = {name: _word(all(f'"{tool}"' in basic for tool in tools)) for name, tools in _COLUMNS.items()}
+    columns["rename"] = "no" if re.search(r"(?m)^lacks: .*rename", sample) else columns["rename"]
+    columns["callers"] = columns["callers"] if re.search(r"(?m)^callers:", sample) else "no"
+    return Tested(columns, f"{len(re.findall(r'(?m)^def test_', basic))} basic tests")
+
+
+def _calls() -> dict[str, Counter[str]]:
+    """The number of calls of each tool in the archives, by backend."""
+    found: dict[str, Counter[str]] = {}
+    for path in (_TESTS / "archives").glob("*.txtar"):
+        text = path.read_text("utf-8")
+        named = re.search(r"(?m)^backend: (\S+)", text.partition("\n-- ")[0])
+        tools = re.findall(r"(?m)^-- call (\w+)", text)
+        found.setdefault(named[1] if named else _DEFAULT, Counter()).update(tools)
+    return {backend: calls for backend, calls in found.items() if calls.total() > 100}
+
+
+def _samples() -> dict[str, str]:
+    """The sample projects, by backend."""
+    texts = (path.read_text("utf-8") for path in _SAMPLES.glob("*.txtar"))
+    return {match[1]: text for text in texts if (match := re.match(r"backend: (\S+)", text))}
+
+
+def _word(is_tested: bool) -> str:
+    return "yes" if is_tested else "not tested"

@@ -21,7 +21,7 @@ from typing import Any
 
 import click
 import proof_tables
-from languages_table import with_table
+from languages_table import with_short_table, with_table
 from marked import replaced
 
 TOP = Path(__file__).resolve().parent.parent
@@ -70,7 +70,7 @@ def registry_name() -> str:
 
 def _readme() -> str:
     text = (TOP / "README.md").read_text("utf-8")
-    text = replaced(text, "proof", proof_tables.headline())
+    text = with_short_table(replaced(text, "proof", proof_tables.headline()))
     return re.sub(r"(?<=mcp-name: )\S+", registry_name(), text)
 
 

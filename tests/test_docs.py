@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from ruamel.yaml import YAML
 
-from lsp_mcp.adapters import Adapter
+from lsp_mcp.adapters import Adapter, adapter_files, load_adapter
 from lsp_mcp.errors import CallerError
 from lsp_mcp.syntax.grammars import has_grammar
 from lsp_mcp.toolsets.offered import tools_without_sessions
@@ -54,6 +54,23 @@ def test_every_address_of_the_project_follows_from_that_of_the_repository(monkey
     assert [url for url in urls.values() if not url.startswith("https://github.com/someone/code-truth/")] == []
     assert "mcp-name: io.github.someone/code-truth -->" in texts["README.md"]
     assert json.loads(texts["server.json"])["name"] == "io.github.someone/code-truth"
+
+
+def test_the_tables_of_languages_say_what_the_tests_call() -> None:
+    sys.path.insert(0, str(TOP / "scripts"))
+    import languages_table
+
+    short = languages_table.with_short_table("<!-- languages --><!-- /languages -->")
+    rows = {
+        row[1]: row for line in short.splitlines() if (row := [cell.strip() for cell in line.strip("|").split("|")])[1:]
+    }
+    for name, path in adapter_files("lsp").items():
+        adapter = load_adapter(name)
+        if path.is_relative_to(TOP) and adapter.searched_by_name and not adapter.is_fallback:
+            assert (name in rows) != adapter.untested, name
+            assert all(language in short for language in adapter.language_names), name
+    assert set(rows["gopls"][2:-1]) == set(rows["clangd"][2:-1]) == {"yes"}
+    assert rows["bash-language-server"][3] == "no", "its sample says `lacks: rename`"
 
 
 def test_the_reference_has_every_tool_and_argument() -> None:

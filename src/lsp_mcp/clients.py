@@ -100,6 +100,12 @@ def load_client(name: str) -> Client:
     return read_client(data_folder("adapters") / "mcp" / f"{name}.toml")
 
 
+def project_files(root: Path) -> set[Path]:
+    """The files that configure MCP clients for the project in `root`, whether they exist or not."""
+    clients = (load_client(name) for name in client_names())
+    return {client.scopes["project"].file(root) for client in clients if "project" in client.scopes}
+
+
 def read_client(path: Path) -> Client:
     """The client in the file `path`.
 

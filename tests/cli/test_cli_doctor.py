@@ -191,6 +191,25 @@ def test_the_languages_of_the_files_are_listed_with_the_server_of_each(project: 
     assert "basedpyright is missing. To fix it:\n  lsp-mcp install basedpyright\n" in run("doctor").stdout
 
 
+def test_what_setup_writes_into_a_project_is_none_of_its_languages(project: Path, go: Programs, run: Run) -> None:
+    go("gopls", server(f"echo v{PINNED}"))
+    (project / "a.go").touch()
+    for client in ("claude-code", "cursor", "opencode"):
+        run("setup", client, "--write")
+    result = run("doctor", "--json")
+    assert checks(result)["languages"]["note"] == "Go 100% (1 file): gopls"
+    assert "vscode-json" not in result.stdout
+
+
+def test_a_folder_with_settings_alone_needs_no_server_yet(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path / "new")
+    run("setup", "claude-code", "--write")
+    assert "it has no project file, and no source file" in checks(run("doctor", "--json"))["workspace root"]["note"]
+
+
 def test_servers_can_be_named(tmp_path: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for words in (["doctor", "gopls"], ["doctor", "--backend", "gopls"], ["--backend", "gopls", "doctor"]):

@@ -19,6 +19,7 @@ from lsp_mcp.cli.daemon import differing
 from lsp_mcp.cli.help import console, working
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.cli.server_checks import Check, printed_version, requirement_check, server_checks
+from lsp_mcp.clients import project_files
 from lsp_mcp.dap.adapter import DebugAdapter, debugger_names, debuggers, load_debugger
 from lsp_mcp.dap.finding import found_program
 from lsp_mcp.disk.extent import TooLargeError
@@ -209,11 +210,14 @@ def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[A
 
 
 def _shares(flags: ServerFlags, root: Check, adapters: Sequence[Adapter]) -> list[Share]:
-    """The languages of the files in the workspace."""
+    """The languages of the files in the workspace, without what `lsp-mcp setup` wrote there."""
     if root.state != "ok":
         return []
-    watch = _read(Path(root.path), adapters, flags.most_files)
-    return shares(watch.paths(), adapters)
+    folder = Path(root.path)
+    settings = {str(path) for path in project_files(folder)}
+    return shares(
+        (path for path in _read(folder, adapters, flags.most_files).paths() if path not in settings), adapters
+    )
 
 
 def _untrusted(root: Check) -> list[Check]:

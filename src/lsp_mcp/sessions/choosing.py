@@ -97,8 +97,9 @@ def _without(fallback: Adapter, served: Collection[str]) -> Adapter | None:
 def _is_near(root: Path, adapter: Adapter) -> bool:
     """Whether files of `adapter` are in `root` or the folders in it."""
     # One source file somewhere in it says nothing about a whole machine or home folder.
-    depths = () if too_wide(root) else ("", "*/")
-    return any(next(root.glob(f"{d}*{e}"), None) for e in adapter.extensions for d in depths)
+    depths = () if too_wide(root) else ("", "[!.]*/")
+    # A hidden file, such as `.mcp.json`, says nothing about the code.
+    return any(next(root.glob(f"{d}[!.]*{e}"), None) for e in adapter.extensions for d in depths)
 
 
 def _fitting(root: Path, available: list[Adapter]) -> list[Adapter]:
@@ -115,7 +116,8 @@ def _fitting(root: Path, available: list[Adapter]) -> list[Adapter]:
     if not fitting:
         names = ", ".join(a.name for a in available if not a.untested)
         raise ConfigError(
-            f"cannot tell which language server {root} needs; choose one with --backend (available: {names})"
+            f"cannot tell which language server {root} needs: it has no project file, and no source file at its top or "
+            f"one folder below; run lsp-mcp in a project, or choose a server with --backend (available: {names})"
         )
     return _one_each(fitting)
 
