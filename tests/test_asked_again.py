@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from asking import Ask, asking, skip_without
-from lsp_mcp.evidence import verdicts
+from lsp_mcp.evidence.explainers.in_function import InFunction
 from lsp_mcp.wire.peer import Peer
 
 GO = {
@@ -112,7 +112,7 @@ def test_what_is_not_explained_in_time_is_said_and_not_waited_for(
     async def silent(*_: object) -> None:
         await never.wait()
 
-    monkeypatch.setattr(verdicts, "explained_by_function", silent)
+    monkeypatch.setattr(InFunction, "explain", silent)
 
     async def question(ask: Ask) -> None:
         answer = await ask("find_symbol_references_by_anchor", symbol_anchor="a.c:2:m")

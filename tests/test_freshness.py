@@ -9,7 +9,7 @@ import pytest
 
 from asking import Ask, asking, skip_without
 from lsp_mcp.errors import AnchorError, LspMcpError, PathError
-from lsp_mcp.evidence.word_check import NEVER_TRUSTED
+from lsp_mcp.evidence.explainers.by_definition import NEVER_TRUSTED
 
 QUESTIONS = 125
 skip_without("gopls")

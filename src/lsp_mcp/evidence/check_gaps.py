@@ -18,7 +18,7 @@ _MOST_NAMED = 3  # places or files listed in a gap
 
 
 def added(backend: Backend, places: Sequence[Place], by_spelling: Collection[Place] = ()) -> list[Gap]:
-    """The news that `places` were added to an answer, some of them by spelling (`evidence.unparsed`)."""
+    """The news that `places` were added to an answer, some of them by spelling (`evidence.explainers.in_function`)."""
     if not places:
         return []
     named = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)

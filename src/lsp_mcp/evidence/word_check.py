@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Scope, Use
@@ -28,11 +27,14 @@ from lsp_mcp.evidence.check_gaps import (
     without,
 )
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
+from lsp_mcp.evidence.explainers.by_definition import MOST_ASKED, ByDefinition
+from lsp_mcp.evidence.explainers.in_function import InFunction, OfParameter
+from lsp_mcp.evidence.explainers.in_index import InIndex
+from lsp_mcp.evidence.explainers.in_macro import InMacro
+from lsp_mcp.evidence.explainers.in_other_builds import InOtherBuilds
 from lsp_mcp.evidence.identity import Identity, identity
-from lsp_mcp.evidence.indexed import others_by_index
 from lsp_mcp.evidence.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
-from lsp_mcp.evidence.unparsed import is_dependent
-from lsp_mcp.evidence.verdicts import Judge, Verdicts
+from lsp_mcp.evidence.verdicts import Explainer, Question, Verdicts, verdicts
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.remembered import Remembered
@@ -40,9 +42,10 @@ from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.text import Span
 from lsp_mcp.words.workspace_words import FilesWith
 
-_MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
-_MOST_OF_EXACT = 500  # the same for a server that misses nothing in files it has read
-NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
+EXPLAINERS: tuple[Explainer, ...] = (OfParameter(), InIndex(), ByDefinition(), InOtherBuilds(), InFunction(), InMacro())
+"""In the order in which they are asked: the later ones explain what the server's definitions leave unknown."""
+
+_MOST_OF_EXACT = 500  # occurrences of one word, of a server that misses nothing in files it has read
 _MOST_PREPARED = 50  # files
 _MOST_KEPT = 20_000  # files and places of cached searches
 
@@ -108,7 +111,6 @@ class WordCheck:
         self._backend = backend
         self.definitions = Definitions(backend)
         self.related = Definitions(backend, "textDocument/implementation")  # for `features.types.implementation_check`
-        self._judge = Judge(backend, self.definitions)
         self._searches: Remembered[tuple[str, Site], object, _Search] = Remembered(_MOST_KEPT)
 
     async def prepare(self, name: str) -> None:
@@ -167,31 +169,19 @@ class WordCheck:
         doubts = hiding(await self._gaps(claim, search.files))
         doubted = await in_thread_if_many(partial(covered, doubts, search.files), search.files)
         is_exact = backend.plugin.word_check.exact and not thorough
-        most = None if thorough else _MOST_OF_EXACT if is_exact else _MOST_ASKED
+        most = None if thorough else _MOST_OF_EXACT if is_exact else MOST_ASKED
         found, unread = await self._found(claim, search, doubted, most)
-        found, dependent, are_others = await self._left(symbol, found, doubted, thorough=thorough)
-        needed = [
-            place for number, place in enumerate(found)
-            if not is_exact or place.path in doubted or number < NEVER_TRUSTED
-        ]  # fmt: skip
-        await self.definitions.learn(needed[:_MOST_ASKED])
-        await self.definitions.learn(found[:_MOST_ASKED], when=budget.present().is_whole)
-        verdicts = await self._judge.of(claim, symbol, found)
-        verdicts = await self._judge.by_function(claim, symbol, verdicts)
-        if verdicts.unknown:
-            is_alone = not (are_others or verdicts.others or verdicts.unasked or unread) and symbol.role != "local"
-            verdicts = await self._judge.by_macros(claim, symbol, verdicts, is_alone=is_alone, thorough=thorough)
-        verdicts = replace(verdicts, unknown=(*verdicts.unknown, *dependent))
-        asked = frozenset(needed)
+        question = Question(backend, self.definitions, claim, symbol, doubted, unread, thorough)
+        judged = await verdicts(EXPLAINERS, question, found)
         left = _Open(
-            verdicts.unknown,
-            tuple(place for place in verdicts.unasked if place in asked),
+            (*judged.unknown, *judged.inexplicable),
+            judged.unasked,
             tuple(path for path in unread if not is_exact or path in doubted),
         )
         gaps += await self._open_gaps(claim, left, gaps, doubts)
-        gaps += _trusted(claim.name, found, verdicts, left, unread)
-        in_code = tuple(place for place in verdicts.missing if place not in verdicts.in_macros)
-        return Checked(verdicts.missing, tuple(gaps), in_code, verdicts.by_macros, verdicts.by_spelling)
+        gaps += _trusted(claim.name, found, judged, len(unread) - len(left.unread))
+        in_code = tuple(place for place in judged.missing if place not in judged.in_macros)
+        return Checked(judged.missing, tuple(gaps), in_code, judged.by_macros, judged.by_spelling)
 
     async def _open_gaps(self, claim: Claim, left: _Open, known: Sequence[Gap], doubts: Sequence[Gap]) -> list[Gap]:
         """The gaps for what is `left`; `known` are found already, `doubts` were before anything was asked."""
@@ -269,19 +259,6 @@ class WordCheck:
             search.found, search.found_of = found, about
         return search.found
 
-    async def _left(
-        self, symbol: Identity, found: list[Place], doubted: Collection[Path], *, thorough: bool
-    ) -> tuple[list[Place], Collection[Place], bool]:
-        """Those of `found` to ask about, those that no server explains, and whether any others are other symbols."""
-        if thorough:
-            return found, (), False
-        # No member of a parameter is a local, or what is declared outside of classes (`evidence.unparsed`).
-        may_be = symbol.role not in ("local", "value")
-        dependent = frozenset(place for place in found if may_be and is_dependent(self._backend, place))
-        left = [place for place in found if place not in dependent] if dependent else found
-        others = await others_by_index(self._backend, symbol, left, doubted)
-        return ([place for place in left if place not in others] if others else left), dependent, bool(others)
-
     async def _gaps(
         self, claim: Claim, files: Collection[Path], lines: Mapping[Path, frozenset[int]] | None = None
     ) -> list[Gap]:
@@ -292,12 +269,14 @@ class WordCheck:
         )
 
 
-def _trusted(name: str, found: Sequence[Place], verdicts: Verdicts, left: _Open, unread: Sequence[Path]) -> list[Gap]:
-    """The news about occurrences that an exact server was not asked about: it has read their files."""
-    more_files = len(unread) - len(left.unread)
-    if len(verdicts.unasked) == len(left.unasked) and not more_files:
+def _trusted(name: str, found: Sequence[Place], judged: Verdicts, more_files: int) -> list[Gap]:
+    """The news about occurrences that an exact server was not asked about: it has read their files.
+
+    There are others in `more_files`, which were not searched.
+    """
+    if not (judged.trusted or more_files):
         return []
     more = f" and {count(more_files, 'more file')} with it" if more_files else ""
-    asked = len(found) - len(verdicts.unasked)
+    asked = len(found) - len(judged.unasked) - len(judged.trusted)
     text = f"of {count(len(found), 'other occurrence')} of {name}{more} {asked:,} were looked at"
     return [news("unverified", text)]

@@ -17,9 +17,10 @@ from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.evidence.check_gaps import added, unlisted, without
 from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.explainers.by_definition import NEVER_TRUSTED
 from lsp_mcp.evidence.identity import sites_of
 from lsp_mcp.evidence.occurrences import covered
-from lsp_mcp.evidence.word_check import NEVER_TRUSTED, WordCheck
+from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.types.implementations import Implementation, Implementations
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few

@@ -1,4 +1,4 @@
-"""Occurrences of a type's name that mean other types, by the server's index on disk: `others_by_index`.
+"""Occurrences of a type's name that mean other types, by the server's index on disk: `InIndex`.
 
 No file has to be opened for them: a compiler takes a second for some. What remains is asked about.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lsp_mcp.backend import Backend, Indexed
 from lsp_mcp.evidence.identity import Identity
+from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.requests.places import Place
 from lsp_mcp.text import PositionEncoding
 from lsp_mcp.words.lexing import macro_at
@@ -22,15 +23,29 @@ _ARGUMENTS = re.compile(r"<[^<>]*>")
 _ENCODING = PositionEncoding("utf-16", lone_cr_ends_line=False)  # of the index
 
 
-async def others_by_index(
+class InIndex:
+    """The index of a server says which types its words mean.
+
+    It was made from these texts. Not judged are doubted files, open ones, and words that may depend on a template's
+    arguments or are in a macro; nor specializations, constructors, and types in the same scope: a place may mean both.
+    In a header only declarations count: other units may see its uses in another way.
+    """
+
+    keeps_time = False
+
+    async def explain(self, question: Question, so_far: Verdicts) -> Verdicts:
+        """See `Explainer`."""
+        if question.thorough:
+            return so_far
+        return so_far.explained(
+            other=await _others(question.backend, question.symbol, so_far.unasked, question.doubted)
+        )
+
+
+async def _others(
     backend: Backend, symbol: Identity, places: Sequence[Place], doubted: Collection[Path]
 ) -> frozenset[Place]:
-    """Those of `places` that surely mean another type than `symbol`.
-
-    The index was made from these texts. Not judged are `doubted` files, open ones, and words that may depend on a
-    template's arguments or are in a macro; nor specializations, constructors, and types in the same scope: a place may
-    mean both. In a header only declarations count: other units may see its uses in another way.
-    """
+    """Those of `places` that surely mean another type than `symbol`."""
     if symbol.role != "type" or len(symbol.ids) != 1 or not backend.plugin.compiles_files:
         return frozenset()
     closed = [place for place in places if place.path not in doubted and backend.documents.version(place.path) is None]

@@ -1,4 +1,4 @@
-"""The meaning of a word in unparsed text, by the function around it: `explained_by_function`.
+"""The meaning of a word in unparsed text, by the function around it: `InFunction`; and `OfParameter`.
 
 A server knows nothing about code that the preprocessor excludes, or arguments that a macro drops. Such a word means
 what it means everywhere else in the same function, spelled the same way (`n`, `state->n`), or in the declaration of a
@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Definitions, Site, Symbol, misread
 from lsp_mcp.evidence.identity import Identity, is_parameter, sites_of
+from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.requests.containers import Containers, function_around
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.servers.traits import WordCheck
@@ -28,14 +30,6 @@ _BEFORE = 200  # characters examined beside a word
 _MOST = 100  # limit on other occurrences in a function to ask about
 
 
-class ByFunction(Struct, frozen=True):
-    """Which places of a name mean the symbol of an answer, which mean another, and which remain unknown."""
-
-    theirs: tuple[Place, ...] = ()
-    others: tuple[Place, ...] = ()
-    unknown: tuple[Place, ...] = ()
-
-
 class _Spelling(Struct, frozen=True):
     """The spelling of a word: after which `operator`, of which `operand`; `operand`: None if not a plain name."""
 
@@ -43,46 +37,66 @@ class _Spelling(Struct, frozen=True):
     operand: str | None = ""
 
 
-async def explained_by_function(
-    backend: Backend, definitions: Definitions, places: Sequence[Place], sites: Collection[Site], symbol: Identity
-) -> ByFunction:
-    """The meaning of `places`, unknown to the server, by the functions around them; `symbol` is in `sites`.
+class OfParameter:
+    """A member of a template's parameter, about which no server knows anything, is not explained for a reader.
 
-    Raises:
-        UnavailableError: see `Backend.request`.
+    It may be any member, but neither a local nor what is declared outside of classes.
     """
+
+    keeps_time = False
+
+    async def explain(self, question: Question, so_far: Verdicts) -> Verdicts:
+        """See `Explainer`."""
+        if question.thorough or question.symbol.role in ("local", "value"):
+            return so_far
+        found = tuple(place for place in so_far.unasked if _is_dependent(question.backend, place))
+        if not found:
+            return so_far
+        return replace(so_far.explained(unknown=found), unknown=so_far.unknown, inexplicable=found)
+
+
+class InFunction:
+    """A word that the server does not know means what it means in the rest of its function."""
+
+    keeps_time = False
+
+    async def explain(self, question: Question, so_far: Verdicts) -> Verdicts:
+        """See `Explainer`."""
+        if not (so_far.unknown and question.backend.plugin.word_check.member_pattern):
+            return so_far
+        containers = Containers(question.backend)
+        same: list[Place] = []
+        other: list[Place] = []
+        for place in so_far.unknown:
+            said = await _means(question, containers, place)
+            if said is not None:
+                (same if said else other).append(place)
+        return replace(so_far.explained(same=same, other=other), by_spelling=tuple(same))
+
+
+async def _means(question: Question, containers: Containers, place: Place) -> bool | None:
+    """Whether the word at `place` is the symbol; None if that is not known."""
+    backend, definitions, symbol = question.backend, question.definitions, question.symbol
     rules = backend.plugin.word_check
-    if not (places and rules.member_pattern):
-        return ByFunction(unknown=tuple(places))
-    containers = Containers(backend)
-    theirs: list[Place] = []
-    others: list[Place] = []
-    unknown: list[Place] = []
-    for place in places:
-        if macro_at(place.text, place.span, backend.plugin.language_of(place.path)):
-            unknown.append(place)  # see `evidence.macro_uses`
-            continue
-        spelling = _spelling(place.text, place.span, rules)
-        if symbol.role in ("local", "value", "type") and _is_members(place, spelling, symbol, rules):
-            others.append(place)
-            continue
-        if symbol.role in ("local", "value") and await _is_of_parameter(backend, definitions, place, spelling, rules):
-            others.append(place)
-            continue
-        if await _lacks_its_kind(backend, place, spelling, symbol):
-            others.append(place)
-            continue
-        if spelling == _Spelling() and await _is_in_its_template(backend, place, symbol):
-            theirs.append(place)
-            continue
-        known = await _beside(backend, definitions, containers, place, spelling, sites, symbol)
-        if len(known) != 1 and await _is_declared_there(backend, place, spelling, symbol):
-            known = {False}
-        (unknown if len(known) != 1 else theirs if True in known else others).append(place)
-    return ByFunction(tuple(theirs), tuple(others), tuple(unknown))
+    if macro_at(place.text, place.span, backend.plugin.language_of(place.path)):
+        return None  # see `InMacro`
+    spelling = _spelling(place.text, place.span, rules)
+    if symbol.role in ("local", "value", "type") and _is_members(place, spelling, symbol, rules):
+        return False
+    if symbol.role in ("local", "value") and await _is_of_parameter(backend, definitions, place, spelling, rules):
+        return False
+    if await _lacks_its_kind(backend, place, spelling, symbol):
+        return False
+    if spelling == _Spelling() and await _is_in_its_template(backend, place, symbol):
+        return True
+    sites = frozenset(question.claim.sites)
+    known = await _beside(backend, definitions, containers, place, spelling, sites, symbol)
+    if len(known) != 1 and await _is_declared_there(backend, place, spelling, symbol):
+        return False
+    return True in known if len(known) == 1 else None
 
 
-def is_dependent(backend: Backend, place: Place) -> bool:
+def _is_dependent(backend: Backend, place: Place) -> bool:
     """Whether the word is a member of a template's parameter, about which the server knows nothing."""
     rules = backend.plugin.word_check
     content, start = place.text.content, place.text.point_offset(place.span.start)

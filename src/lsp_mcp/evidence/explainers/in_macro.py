@@ -1,4 +1,4 @@
-"""The meaning of a word in the definition of a macro, by the uses of the macro: `MacroUses`.
+"""The meaning of a word in the definition of a macro, by the uses of the macro: `InMacro`.
 
 A server knows nothing about such a word, since the preprocessor replaces macros before parsing; it reports the word's
 meaning as a use where the macro is used.
@@ -10,10 +10,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.references import references
 from lsp_mcp.requests.scope import definition_places
@@ -114,47 +116,76 @@ class MacroUses:
             return False
 
 
-class InMacros(Struct, frozen=True):
-    """Which places of a name mean the symbol of an answer, and which remain unknown."""
+class _Said(Struct, frozen=True):
+    """Which words the uses of macros explain: `same` symbol, or `other`. Macros that no code uses have the `unused`."""
 
-    theirs: tuple[Place, ...] = ()
-    unknown: tuple[Place, ...] = ()
-    used: frozenset[Site] = frozenset()  # where the macros of `theirs` are used
+    same: tuple[Place, ...] = ()
+    other: tuple[Place, ...] = ()
+    unused: tuple[Place, ...] = ()
+    used: frozenset[Site] = frozenset()  # where the macros of `same` are used
 
 
-async def explained_by_macros(
+class InMacro:
+    """A word in the definition of a macro means the symbol if the symbol is used where the macro is.
+
+    Otherwise it does not. For an unused macro only the name is evidence, if no other symbol has it. A macro may mean
+    several symbols: changing its word would rename the others, too.
+    """
+
+    keeps_time = False
+
+    async def explain(self, question: Question, so_far: Verdicts) -> Verdicts:
+        """See `Explainer`."""
+        if not so_far.unknown:
+            return so_far
+        said = await _explained(question.backend, so_far.unknown, {*question.claim.sites}, question.symbol.sites)
+        found = so_far.explained(other=said.other)
+        if not question.claim.in_macros:
+            return found.explained(other=(*said.same, *said.unused))  # of what counts
+        rest = so_far.others or so_far.unasked or so_far.trusted or question.unread
+        is_alone = not rest and question.symbol.role != "local"
+        are_joined = is_alone or not question.thorough
+        joined = (*(said.same if are_joined else ()), *(said.unused if is_alone else ()))
+        return replace(
+            found.explained(same=joined), in_macros=joined, by_macros=said.used if are_joined else frozenset()
+        )
+
+
+async def _explained(
     backend: Backend, places: Sequence[Place], sites: Collection[Site], declared: Collection[Site]
-) -> tuple[InMacros, InMacros]:
-    """The meaning of `places` that the server does not know, by the uses of macros and by the name alone.
+) -> _Said:
+    """What the uses of macros say about `places`; the symbol is in `sites` and is declared at `declared`.
 
-    The symbol is in `sites` and is declared at `declared`. A word in the definition of a macro means the symbol if the
-    symbol is used where the macro is; otherwise it does not. For an unused macro only the name is evidence: such places
-    are the second of the pair, with nothing unknown. A word outside of definitions stays unknown.
+    A word outside of definitions stays unknown.
 
     Raises:
         UnavailableError: see `Backend.request`.
     """
     uses = MacroUses(backend)
-    if not places or await _is_macro(uses, declared):
-        return InMacros(unknown=tuple(places)), InMacros()
-    theirs: list[Place] = []
+    if await _is_macro(uses, declared):
+        return _Said()
+    same: list[Place] = []
+    other: list[Place] = []
     unused: list[Place] = []
-    unknown: list[Place] = []
     everywhere: set[Site] = set()
     for place in places:
         macro = await uses.name_around(place)
         if macro and (macro.span == place.span or uses.is_parameter(place)):
+            other.append(place)
             continue
         used = await uses.of(macro) if macro and not _is_pasted(place) else None
         if used is None:
-            unknown.append(place)
-        elif not used:
+            continue
+        if not used:
             # A member may belong to a library's type.
-            (unknown if is_member(place.text, place.span) else unused).append(place)
-        elif not used.isdisjoint(sites):
-            theirs.append(place)
+            if not is_member(place.text, place.span):
+                unused.append(place)
+        elif used.isdisjoint(sites):
+            other.append(place)
+        else:
+            same.append(place)
             everywhere |= used
-    return InMacros(tuple(theirs), tuple(unknown), frozenset(everywhere)), InMacros(tuple(unused))
+    return _Said(tuple(same), tuple(other), tuple(unused), frozenset(everywhere))
 
 
 async def _is_macro(uses: MacroUses, declared: Collection[Site]) -> bool:

@@ -1,0 +1,104 @@
+"""What the server says that a word means, asked place by place: `ByDefinition`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from lsp_mcp import budget
+from lsp_mcp.backend import Backend
+from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, misread
+from lsp_mcp.evidence.explainers.in_function import kind_before
+from lsp_mcp.evidence.identity import Identity, sites_of
+from lsp_mcp.evidence.verdicts import Question, Verdicts
+from lsp_mcp.requests.places import Place
+
+MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
+NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
+
+
+class ByDefinition:
+    """The server's definition of a word says which symbol it is.
+
+    If the server is exact in files that it has read, only the likeliest places are asked about unless the question is
+    `thorough`; the others when nobody waits.
+    """
+
+    keeps_time = True
+
+    async def explain(self, question: Question, so_far: Verdicts) -> Verdicts:
+        """See `Explainer`."""
+        places, definitions = so_far.unasked, question.definitions
+        is_exact = question.backend.plugin.word_check.exact and not question.thorough
+        needed = [
+            place for number, place in enumerate(places)
+            if not is_exact or place.path in question.doubted or number < NEVER_TRUSTED
+        ]  # fmt: skip
+        await definitions.learn(needed[:MOST_ASKED])
+        await definitions.learn(places[:MOST_ASKED], when=budget.present().is_whole)
+        same: list[Place] = []
+        other: list[Place] = []
+        unknown: list[Place] = []
+        for place in places:
+            meaning = definitions.known((place.path, place.span.start))
+            if meaning is not None:
+                said = await _says(question, place, meaning)
+                (unknown if said is None else same if said else other).append(place)
+        found = so_far.explained(same=same, other=other, unknown=unknown)
+        asked = frozenset(needed)
+        return replace(
+            found, unasked=tuple(place for place in found.unasked if place in asked),
+            trusted=tuple(place for place in found.unasked if place not in asked),
+        )  # fmt: skip
+
+
+# --- inside ------------------------------------------------------------------------------------
+
+
+async def _says(question: Question, place: Place, meaning: Meaning) -> bool | None:
+    """Whether `meaning`, the server's answer about `place`, is the symbol; None if it does not tell."""
+    backend, claim, symbol = question.backend, question.claim, question.symbol
+    sites = frozenset(claim.sites)
+    if not meaning:
+        return None
+    if any(map(symbol.is_meant_by, meaning)):
+        # One of several possible meanings, unless the others only forward the name.
+        rest = (other for other in meaning if not symbol.is_meant_by(other))
+        return True if all(other.sites <= sites for other in rest) else None
+    if (
+        await _is_grouped(backend, question.definitions, sites_of(meaning) & sites)
+        or _is_alias(backend, place, meaning, symbol)
+        or not sites_of(meaning).isdisjoint(claim.family)
+    ):
+        return True
+    if misread(meaning, claim.name, backend.plugin.word_check):
+        return None
+    if all(path == place.path for path, _ in sites_of(meaning)) and await _is_part(backend, place.path):
+        # The server has read a part of other code by itself, where a use may look like a declaration.
+        return None
+    return False
+
+
+async def _is_part(backend: Backend, path: Path) -> bool:
+    """Whether the server reads `path` by itself although it is a part of other code."""
+    return await backend.coverage.part_of(path) is not None
+
+
+async def _is_grouped(backend: Backend, definitions: Definitions, declared: Iterable[Site]) -> bool:
+    """Whether one of `declared`, which the answer contains, is the declaration of the server's meaning."""
+    if backend.plugin.word_check.grouped:
+        for one in declared:
+            if sites_of(await definitions.of(one)) == {one}:
+                return True
+    return False
+
+
+def _is_alias(backend: Backend, place: Place, meaning: Meaning, symbol: Identity) -> bool:
+    """Whether the symbol, an alias, is at `place`, where the server reports only the alias's target.
+
+    clangd 22 does that for base classes. After a keyword (`struct S`), the word is not an alias.
+    """
+    is_aliased = all(one.id in symbol.aliased for one in meaning)
+    return is_aliased and not kind_before(place.text, place.span, backend.plugin.word_check)
