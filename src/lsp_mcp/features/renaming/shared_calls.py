@@ -14,16 +14,18 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Definitions, Site, Symbol
+from lsp_mcp.remembered import Remembered
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol as Named
 from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
-from lsp_mcp.text import Span
+from lsp_mcp.text import Span, Text
 
 _MOST_NAMES = 10_000  # searched for overloads
 _MOST_ASKED = 3_000  # places
 _CALLED = re.compile(r"\s*[<(]")
 _OVERLOADED = ("function", "method")
+_TEMPLATES: Remembered[Path, int, bool] = Remembered(5_000)  # files
 
 
 class Home(Struct, frozen=True):
@@ -111,12 +113,20 @@ async def shared_uses(backend: Backend, definitions: Definitions, at: Place, pla
     if not pattern or not any(_CALLED.match(one.text.content, one.text.point_offset(one.span.end)) for one in places):
         return Shared()
     texts = {place.path: place.text for place in places}
-    having = {path for path, text in texts.items() if re.search(pattern, text.content)}
+    having = {path for path, text in texts.items() if _may_have_templates(path, text, pattern)}
     asked = [place for place in places if place.path in having and place.text.slice(place.span) == name]
     if not asked:
         return Shared()
     home = await home_of(backend, at.path, at.span, name)
     return await shared_calls(backend, definitions, home, asked, places)
+
+
+def _may_have_templates(path: Path, text: Text, pattern: str) -> bool:
+    """Whether `pattern` is found in the text of `path`; cached, since a question looks at all files with a use."""
+    if (known := _TEMPLATES.get(path, hash(text.content))) is None:
+        known = re.search(pattern, text.content) is not None
+        _TEMPLATES.put(path, hash(text.content), known, 1)
+    return known
 
 
 async def _forwards(definitions: Definitions, symbol: Symbol) -> bool:
