@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,31 @@ FILES = {
     "apart/apart.go": "package apart\n\nfunc Apart() int { return 1 }\n",
 }
 ANCHOR = "home/home.go:5:Open"
+UNITS = {
+    "home.cc": '#include "home.h"\nint Box::Open() { return 1; }\n',
+    "door.cc": '#include "door.h"\nint Door::Open() { return 2; }\n',
+    "use.cc": '#include "door.h"\n#include "home.h"\nint box = Box().Open();\nint door = Door().Open();\n',
+    "apart.cc": "int apart() { return 1; }\n",
+}
+CPP = {
+    "home.h": "#pragma once\nstruct Box { int Open(); };\n",
+    "door.h": "#pragma once\nstruct Door { int Open(); };\n",
+    **UNITS,
+    "compile_commands.json": json.dumps(
+        [{"directory": ".", "file": name, "command": f"c++ -c {name}"} for name in UNITS]
+    ),
+}
 
 
 class Explained:
     """The files in which the server is asked what a place means."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, is_go: bool = True) -> None:
         self.files: list[str] = []
         request = Peer.request
 
         async def recorded(peer: Peer, method: str, params: Any, **named: Any) -> Any:
-            if method == "textDocument/definition":
+            if method == ("textDocument/definition" if is_go else "textDocument/symbolInfo"):
                 self.files.append(uri_path(params["textDocument"]["uri"]).name)
             return await request(peer, method, params, **named)
 
@@ -42,8 +57,8 @@ class Explained:
         return sorted(set(taken))
 
 
-def written(root: Path) -> None:
-    for name, text in FILES.items():
+def written(root: Path, files: dict[str, str] = FILES) -> None:
+    for name, text in files.items():
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(text, "utf-8")
 
@@ -117,3 +132,57 @@ def test_after_a_new_file_the_server_is_asked_about_every_place_again(
         assert explained.taken() == asked
 
     asking("gopls", tmp_path, question)
+
+
+async def used_in_cpp(ask: Asked) -> list[int]:
+    """The lines of `use.cc` that use the method of Box."""
+    answer = await ask("find_symbol_references_by_anchor", symbol_anchor="home.h:2:Open")
+    assert answer["status"] == "complete"
+    places = [one["location"] for one in answer["references"]]
+    return [place["line"] for place in places if place["file"] == "use.cc"]
+
+
+def test_after_an_edit_clangd_is_not_asked_again_about_places_that_do_not_include_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without("clangd")
+    written(tmp_path, CPP)
+
+    async def question(ask: Asked) -> None:
+        explained = Explained(monkeypatch, is_go=False)
+        assert await used_in_cpp(ask) == [3]
+        assert {"door.h", "use.cc"} <= set(explained.taken())
+        for number in range(3):
+            edit(tmp_path, "apart.cc", f"return {number + 1}", f"return {number + 2}")
+            assert await used_in_cpp(ask) == [3]
+            assert not explained.taken()
+
+    asking("clangd", tmp_path, question)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "found"),
+    [
+        # A header: what includes it means something else.
+        ("door.h", "struct Door { int Open(); };", '#include "home.h"\nstruct Door : Box {};', [3, 4]),
+        # A source that has the word: it may be another definition of what others declare.
+        ("apart.cc", "int apart", "struct Door { int Open(); };\nint apart", [3]),
+    ],
+)
+def test_after_an_edit_clangd_is_asked_again_about_places_that_may_mean_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, old: str, new: str, found: list[int]
+) -> None:
+    skip_without("clangd")
+    written(tmp_path, CPP)
+
+    async def question(ask: Asked) -> None:
+        explained = Explained(monkeypatch, is_go=False)
+        assert await used_in_cpp(ask) == [3]
+        explained.taken()
+        if name == "door.h":
+            (tmp_path / "door.cc").write_text('#include "door.h"\n', "utf-8")
+        edit(tmp_path, name, old, new)
+        assert await used_in_cpp(ask) == found
+        assert explained.taken()
+
+    asking("clangd", tmp_path, question)

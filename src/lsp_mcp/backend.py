@@ -18,7 +18,7 @@ from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding, Span, Text
 from lsp_mcp.words.lexing import Occurrences
 from lsp_mcp.words.visibility import Symbol
-from lsp_mcp.words.workspace_words import FilesWith
+from lsp_mcp.words.workspace_words import FilesWith, Reached
 
 Json = dict[str, Any]
 Report = Callable[[float, float | None, str], Awaitable[None]]
@@ -121,10 +121,20 @@ class Words(Protocol):
     async def that_can_see(self, files: Collection[Path], symbol: Symbol) -> frozenset[Path]:
         """Those of `files` that can refer to `symbol` by its name; the others cannot, whatever their content."""
 
-    async def reached_from(self, files: Collection[Path], *, seconds: float) -> frozenset[str] | None:
-        """The folders whose code may mean something else after the contents of `files` changed: theirs, and those that
-        import them, through others too. None if that is not known in `seconds`.
+    async def reached_from(self, files: Collection[Path], *, seconds: float) -> Reached | None:
+        """The code that may mean something else after the contents of `files` changed: theirs, and what imports or
+        includes them, through others too. None if that is not known in `seconds`.
         """
+
+    async def state_of(self, word: str, *, seconds: float) -> str:
+        """Identifies the texts on which the meaning of each `word` in the workspace depends: those of the folders that
+        have it and of all that they import; with "", those of all source files.
+
+        Empty if that is not known in `seconds`.
+        """
+
+    async def is_on_disk(self) -> bool:
+        """Whether all source files on disk still have the texts that `state_of` identified."""
 
     async def that_can_mean(self, spans: Collection[Span], text: Text, path: Path, symbol: Symbol) -> list[Span]:
         """Those of `spans`, occurrences of its name in `path`, that may be `symbol`: not another package's name."""
@@ -200,6 +210,11 @@ class Coverage(Protocol):
 
     async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
         """The files that the build excludes and that may contain a `use` of a symbol of the project of `path`."""
+
+    async def build_state(self) -> str:
+        """Identifies all but the workspace's source files by which the server decides what they mean: its version, its
+        settings, the project files. Empty if that is not known.
+        """
 
     async def built_files_with(self, word: str) -> FilesWith:
         """The files of the build that contain `word`."""

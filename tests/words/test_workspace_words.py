@@ -64,6 +64,18 @@ async def kept(root: Path) -> AsyncIterator[Kept]:
 
 
 @bounded
+async def test_a_change_that_was_not_reported_yet_is_seen_by_comparing_with_the_disk(tmp_path: Path) -> None:
+    (tmp_path / "a.go").write_text("package a // Alpha", "utf-8")
+    async with kept(tmp_path) as one:
+        assert await one.having("Alpha") == ["a.go"]
+        assert await one.words.is_on_disk()
+        one.write("a.go", "package a // Beta")
+        assert not await one.words.is_on_disk()
+        one.write("a.go", "package a // Alpha")
+        assert await one.words.is_on_disk()
+
+
+@bounded
 async def test_files_that_come_change_and_go_are_counted_at_the_next_question(tmp_path: Path) -> None:
     (tmp_path / "a.go").write_text("package a // Alpha", "utf-8")
     async with kept(tmp_path) as one:

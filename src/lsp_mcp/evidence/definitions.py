@@ -21,6 +21,7 @@ from lsp_mcp.requests.scope import locations
 from lsp_mcp.servers.traits import WordCheck
 from lsp_mcp.text import Point, Text
 from lsp_mcp.uris import uri_path
+from lsp_mcp.words.workspace_words import Reached
 
 Site = tuple[Path, Point]
 """Where an identifier begins."""
@@ -66,14 +67,26 @@ def spelled(elements: Sequence[Json], word: str, rules: WordCheck) -> Sequence[J
     return aliases or named
 
 
+def _is_declared_as_before(meaning: Meaning, reached: Reached) -> bool:
+    """Whether what changed adds no site to the symbols of `meaning`, and takes none away."""
+    if reached.words is None:
+        return True
+    for symbol in meaning:
+        named = re.findall(r"\w+", symbol.name)
+        if not named or not reached.words.isdisjoint(named) or any(reached.has(path) for path, _ in symbol.sites):
+            return False
+    return True
+
+
 class Definitions:
     """Where one server says that symbols are defined; or, with another `request`, what they are related to.
 
     The meaning of a word depends on its file and on everything that is included or imported there, through others too.
-    Where code is imported by folders, an edit is known not to affect the others, whose answers stay. Any other change
-    makes all answers forgotten: `generation` also grows for a file loaded or a build changed, without saying which; and
-    where code is included, sites depend on files that are not: a definition that is new in another source is a site of
-    a declaration that both include. So do places of another `request`, such as implementations.
+    An edit is known not to affect the others, whose answers stay. Where code is included, the sites of a symbol depend
+    on other files, too, since a definition that is new in another source is one of them: there, answers stay only about
+    symbols that no affected file names or has. Any other change makes all answers forgotten: `generation` also grows
+    for a file loaded or a build changed, without saying which. So do edits the places of another `request`, such as
+    implementations.
     """
 
     def __init__(self, backend: Backend, request: str = "") -> None:
@@ -229,7 +242,9 @@ class Definitions:
             return
         # What the server did not know, it may know by now, whatever changed.
         self._known = {
-            site: meaning for site, meaning in self._known.items() if meaning and str(site[0].parent) not in reached
+            site: meaning
+            for site, meaning in self._known.items()
+            if meaning and not reached.has(site[0]) and _is_declared_as_before(meaning, reached)
         }
         self._texts = {path: text for path, text in self._texts.items() if path not in edited}
         self._generation = now

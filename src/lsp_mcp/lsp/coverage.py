@@ -149,6 +149,10 @@ class Coverage:
         """See `backend.Coverage.left_out`."""
         return ()
 
+    async def build_state(self) -> str:
+        """Identifies the project files and settings by which source files are built; empty if that is not known."""
+        return ""
+
     async def built(self, files: Sequence[Path]) -> Sequence[Path]:
         """Those of `files` that the build has."""
         return files

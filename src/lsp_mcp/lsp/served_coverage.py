@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Facts, Indexed, Use
@@ -72,6 +74,16 @@ class ServedCoverage:
     async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
         """See `backend.Coverage.left_out`."""
         return await self._coverage.left_out(path, use)
+
+    async def build_state(self) -> str:
+        """See `backend.Coverage.build_state`; an editor gives its server settings of its own."""
+        version = self._lifetime.connection.version if self._lifetime.connection else ""
+        state = await self._coverage.build_state() if version else ""
+        if not state:
+            return ""
+        adapter = self._plugin.adapter
+        settings = msgspec.json.encode((version, state, adapter.initialization_options, adapter.settings))
+        return hashlib.blake2b(settings, digest_size=16).hexdigest()
 
     async def built_files_with(self, word: str) -> FilesWith:
         """See `backend.Coverage.built_files_with`."""

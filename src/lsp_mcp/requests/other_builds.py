@@ -20,6 +20,7 @@ from lsp_mcp.backend import Backend, Json, Use
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import document_symbols
+from lsp_mcp.requests.kept_uses import Heard
 from lsp_mcp.requests.places import position_params
 from lsp_mcp.requests.scope import definition_places, outside_use
 from lsp_mcp.requests.symbols import flat
@@ -29,7 +30,6 @@ from lsp_mcp.uris import uri_path
 _MOST_FILES = 12  # opened per question: each system may cost the server a load of the workspace
 _MOST_ASKED = 20  # occurrences of the word per file; asking about one explains all of that symbol
 _MOST_KEPT = 2_000  # places in other builds
-_MOST_HEARD = 20_000  # places in the server's answers about them
 
 _Key = tuple[Path, int, int]  # a place by file and LSP position
 
@@ -49,8 +49,6 @@ class OtherBuilds(Struct):
 
 _Stamp = tuple[int, frozenset[_Key]]
 _FOUND: RememberedOf[Backend, tuple[Path, Point], _Stamp, OtherBuilds] = RememberedOf(_MOST_KEPT)
-# A search that was cut short gets further when it is begun again.
-_HEARD: RememberedOf[Backend, _Key, int, list[Json] | RefusedError] = RememberedOf(_MOST_HEARD)
 
 
 async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found: Iterable[Json]) -> OtherBuilds:
@@ -75,7 +73,8 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
     kept, stamp = _FOUND.of(backend), (backend.generation, frozenset(known))
     if (remembered := kept.get((path, point), stamp)) is not None:
         return remembered
-    search = _Search(backend, other, known, backend.plugin.left_out_refusal, set(having))
+    heard = Heard(backend, name)
+    search = _Search(backend, other, known, backend.plugin.left_out_refusal, set(having), heard)
     try:
         async with asyncio.timeout(budget.present().part()):
             if use := await outside_use(backend, path, point, name):
@@ -86,6 +85,8 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
         budget.cut()
         other.pending = frozenset(search.todo - other.searched)
         return other
+    finally:
+        await heard.keep()  # a search that was cut short gets further when it is begun again
     if stamp[0] == backend.generation and backend.state() == "running":
         kept.put((path, point), stamp, other, 1 + len(other.locations))
     return other
@@ -97,6 +98,7 @@ class _Search(Struct):
     known: dict[_Key, Json]  # all places of the symbol
     refusal: str  # excluded from every build, as a pattern
     todo: set[Path]  # files to ask about
+    heard: Heard
     strangers: list[tuple[Json, list[Json]]] = field(default_factory=list)  # positions and places of other symbols
 
     async def all(self, path: Path, name: str, files: Sequence[Path]) -> None:
@@ -118,8 +120,8 @@ class _Search(Struct):
                     return False
                 position = _position(location)
                 try:
-                    places = await _references(self.backend, position)
-                except RefusedError:
+                    places = await self.heard.references(position)
+                except (PathError, RefusedError):
                     return False
                 seen.update(map(_key, places))
                 await self._join(position, places)
@@ -128,7 +130,7 @@ class _Search(Struct):
     async def file(self, file: Path, name: str) -> bool:
         """Ask about each `name` in the code of `file`; True if every one is explained."""
         try:
-            text = await self.backend.documents.open(file)
+            text = await self.backend.documents.text(file)
         except PathError:
             return False
         seen: set[_Key] = set()
@@ -142,7 +144,9 @@ class _Search(Struct):
                 return False
             requests += 1
             try:
-                places = await _references(self.backend, position)
+                places = await self.heard.references(position)
+            except PathError:
+                return False
             except RefusedError as error:
                 if re.search(self.refusal, str(error)):
                     return False  # none of the server's builds has this file
@@ -200,13 +204,16 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
     other = await uses_in_other_builds(backend, path, point, list(edited(edit)))
     embedded = backend.plugin.renaming.embedded_refusal
     for position in other.positions:
+        file = uri_path(position["textDocument"]["uri"])
+        await backend.documents.open(file)  # which makes the server load its build
         try:
             more = await backend.request("textDocument/rename", {**position, "newName": new_name})
         except RefusedError as error:
-            file = uri_path(position["textDocument"]["uri"])
             if not (embedded and re.search(embedded, str(error))):
                 raise RefusedError(f"in the build of {file.name}: {error}", error.code) from None
-            more = {"changes": _changes(await _references(backend, position), new_name)}
+            params = {**position, "context": {"includeDeclaration": True}}
+            places = await backend.request("textDocument/references", params)
+            more = {"changes": _changes(places or [], new_name)}
         add_edits(edit, more or {})
     changed = {_key(location) for location in edited(edit)}
     left = {uri_path(location["uri"]) for location in other.locations if _key(location) not in changed}
@@ -237,25 +244,6 @@ def add_edits(edit: Json, more: Json) -> None:
             edit["changes"][document["uri"]] = changes
         else:
             edit.setdefault("documentChanges", []).append({"textDocument": document, "edits": changes})
-
-
-async def _references(backend: Backend, position: Json) -> list[Json]:
-    """The server's answer at `position`, or its refusal, kept until something changes."""
-    start = position["position"]
-    key = uri_path(position["textDocument"]["uri"]), start["line"], start["character"]
-    kept, generation = _HEARD.of(backend), backend.generation
-    if (heard := kept.get(key, generation)) is None:
-        params = {**position, "context": {"includeDeclaration": True}}
-        try:
-            heard = await backend.request("textDocument/references", params) or []
-        except RefusedError as error:
-            heard = error
-        weight = 1 if isinstance(heard, RefusedError) else 1 + len(heard)
-        if generation == backend.generation and backend.state() == "running":
-            kept.put(key, generation, heard, weight)
-    if isinstance(heard, RefusedError):
-        raise heard
-    return heard
 
 
 def _changes(places: Iterable[Json], new_name: str) -> dict[str, list[Json]]:

@@ -44,6 +44,7 @@ class Table(Struct):
     paths: list[str | None] = field(default_factory=list)  # by number; None: stale
     sizes: array[int] = field(default_factory=lambda: array("I"))  # number of words, by number
     stamps: array[int] = field(default_factory=lambda: array("Q"))  # by number: see `put`
+    contents: array[int] = field(default_factory=lambda: array("Q"))  # by number: see `put`
     imports: list[tuple[str, ...]] = field(default_factory=list)  # by number
     buckets: list[array[int]] = field(default_factory=lambda: [array("Q") for _ in range(_BUCKETS)])
     numbers: dict[str, int] = field(default_factory=dict)  # by path
@@ -55,6 +56,7 @@ class Table(Struct):
             list(self.numbers),
             array("I", [self.sizes[number] for number in new]),
             array("Q", [self.stamps[number] for number in new]),
+            array("Q", [self.contents[number] for number in new]),
             [self.imports[number] for number in new],
             [
                 array("Q", [e & ~_NUMBER | new[e & _NUMBER] for e in bucket if e & _NUMBER in new])
@@ -83,8 +85,10 @@ class WordIndex:
         """The number of entries, one for each word of a file."""
         return sum(map(len, self._table.buckets))
 
-    def put(self, path: str, words: Collection[bytes], imports: tuple[str, ...] = (), stamp: int = 0) -> None:
-        """Replace the words of `path`. `stamp` identifies its content; 0: unknown."""
+    def put(
+        self, path: str, words: Collection[bytes], imports: tuple[str, ...] = (), stamp: int = 0, content: int = 0
+    ) -> None:
+        """Replace the words of `path`. `stamp` identifies the state of the file, 0: unknown; `content` its text."""
         table = self._table
         buckets, number = table.buckets, len(table.paths)
         for hashed in map(crc32, words):
@@ -94,6 +98,7 @@ class WordIndex:
             self.imports_changed += 1
         table.sizes.append(len(words))
         table.stamps.append(stamp)
+        table.contents.append(content)
         table.imports.append(imports)
         table.paths.append(path)
         table.numbers[path] = number
@@ -121,6 +126,12 @@ class WordIndex:
         table = self._table
         number = table.numbers.get(path)
         return 0 if number is None else table.stamps[number]
+
+    def content(self, path: str) -> int:
+        """What identifies the text of `path`; 0 if there is none."""
+        table = self._table
+        number = table.numbers.get(path)
+        return 0 if number is None else table.contents[number]
 
     def files_with(self, word: str) -> set[str]:
         """The files that have all `parts` of `word`: every file, if it has none."""

@@ -101,6 +101,11 @@ class KeptIndex:
             for task in done:
                 task.result()  # a defect is raised, not retried
 
+    async def is_on_disk(self) -> bool:
+        """Whether every file in the index has the text that was read, also if a change was not reported yet."""
+        index = self.index
+        return not self.unknown() and await asyncio.to_thread(lambda: all(_is_as_read(index, p) for p in index.paths()))
+
     async def close(self) -> None:
         """Stop reading."""
         self._closed = True
@@ -176,7 +181,8 @@ class KeptIndex:
             time.sleep(0)  # the event loop may wait for the interpreter
 
     def _put(self, path: str, content: bytes, stamp: int) -> None:
-        self.index.put(path, words_in(content), self._importing.of(content) if self._importing else (), stamp)
+        imports = self._importing.of(content) if self._importing else ()
+        self.index.put(path, words_in(content), imports, stamp, _digest(content))
 
     def _file(self) -> Path | None:
         """Its place."""
@@ -190,6 +196,11 @@ class KeptIndex:
         return self._importing.rules if self._importing else ""
 
 
+def _is_as_read(index: WordIndex, path: str) -> bool:
+    stamp = _stamp(path)
+    return (stamp == index.stamp(path) and stamp != _UNSURE) or _digest(content_or_nothing(path)) == index.content(path)
+
+
 _UNSURE = 1  # a stamp that no content has
 
 
@@ -200,5 +211,8 @@ def _stamp(path: str) -> int:
         return 0
     if time.time_ns() - max(signature.mtime_ns, signature.ctime_ns) < _RACY * 1e9:
         return _UNSURE
-    digest = hashlib.blake2b(struct.pack("<4Q", *(number % 2**64 for number in signature)), digest_size=8).digest()
-    return int.from_bytes(digest, "little") | 2
+    return _digest(struct.pack("<4Q", *(number % 2**64 for number in signature))) | 2
+
+
+def _digest(data: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")

@@ -86,8 +86,10 @@ class Packages:
             self._names[name].append(folder)
         self._shared: defaultdict[str, set[str]] = defaultdict(set)  # imports of files that other packages read too
         self._private: defaultdict[str, set[str]] = defaultdict(set)  # imports of tests
+        self._files: defaultdict[str, list[str]] = defaultdict(list)
         for path, imports in files:
             folder, _, name = path.rpartition(os.sep)
+            self._files[folder].append(path)
             (self._private if self._is_private(name) else self._shared)[folder].update(imports)
         self._copies: defaultdict[str, list[str]] = defaultdict(list)  # by import path
         for folder in (*self._shared, *self._private):
@@ -111,6 +113,24 @@ class Packages:
             private = {one for there in found for one in self._private_importers.get(there, ())}
             self._leading[folder] = frozenset(found | private)
         return self._leading[folder]
+
+    def files_below(self, folders: Iterable[str]) -> list[str] | None:
+        """The files of the workspace in `folders` and in all that these import, through others too, sorted.
+
+        None if one of them imports something that is neither there nor a certain version of a library.
+        """
+        found: set[str] = set()
+        todo = set(folders)
+        imports = [path for folder in todo for path in self._private.get(folder, ())]
+        while todo:
+            found |= todo
+            imports += (path for folder in todo for path in self._shared.get(folder, ()))
+            todo = {folder for path in set(imports) for folder in self._folders(path)} - found
+            todo = {folder for folder in todo if self.has(folder) or not self._is_fixed(folder)}
+            if not all(map(self.has, todo)):
+                return None
+            imports = []
+        return sorted(path for folder in found for path in self._files[folder])
 
     def imports_any(self, imports: Imports, folders: Iterable[str]) -> bool:
         """Whether one of `imports` may be one of `folders`."""
@@ -149,6 +169,11 @@ class Packages:
                         seen.add(there)
                         todo.append(there)
         return importers, private
+
+    def _is_fixed(self, folder: str) -> bool:
+        """Whether `folder` belongs to an installed version of a library, whose files stay as they are."""
+        inside = (folder[len(one) :] for one in self._libraries if folder.startswith(f"{one}{os.sep}"))
+        return bool(self._version_mark) and any(self._version_mark in rest for rest in inside)
 
     def _imports(self, folder: str) -> Iterable[str]:
         if self.has(folder) or folder == _EVERYWHERE:

@@ -18,7 +18,7 @@ from lsp_mcp.words.index import Table
 
 log = logging.getLogger(__name__)
 
-_FORM = b"lsp-mcp words 2\n"  # another number for another form, or other words of the same files
+_FORM = b"lsp-mcp words 3\n"  # another number for another form, or other words of the same files
 _DIGEST = 16  # bytes
 
 
@@ -27,6 +27,7 @@ class _Head(msgspec.Struct, array_like=True):
     byte_order: str
     paths: bytes  # each ends with NUL: names need not be text
     stamps: bytes
+    contents: bytes
     sizes: bytes
     spelled: list[str]  # what files import, each once
     imports: list[list[int]]  # by file: places in `spelled`
@@ -43,6 +44,7 @@ def save(file: Path, table: Table, rules: str) -> None:
             sys.byteorder,
             b"".join(os.fsencode(path) + b"\0" for path in table.numbers),
             table.stamps.tobytes(),
+            table.contents.tobytes(),
             table.sizes.tobytes(),
             list(spelled),
             imports,
@@ -98,6 +100,7 @@ def _read(file: BinaryIO, rules: str) -> Table | None:
         list(paths),
         _array("I", head.sizes),
         _array("Q", head.stamps),
+        _array("Q", head.contents),
         [tuple(head.spelled[number] for number in of_one) for of_one in head.imports],
         buckets,
         {path: number for number, path in enumerate(paths)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import Context
@@ -16,7 +17,7 @@ from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.remembered import Remembered
 from lsp_mcp.servers.traits import Visibility
 from lsp_mcp.text import Span, Text
-from lsp_mcp.words.index import WordIndex
+from lsp_mcp.words.index import WordIndex, words_in
 from lsp_mcp.words.kept_index import Buffers, KeptIndex, LanguageOf
 from lsp_mcp.words.lexing import Occurrences, occurrences_in_thread
 from lsp_mcp.words.packages import Importing, Imports, Packages
@@ -27,6 +28,7 @@ _MOST_OCCURRENCES = 20_000  # places remembered
 _MOST_SEEN = 50  # symbols remembered
 _MOST_ANSWERED = 200_000  # files remembered for words
 _MANY = 200  # files
+_MOST_REACHED = 200  # files that include an edited one: beyond that, too much is affected to look into each
 
 
 class Includes(Protocol):
@@ -54,6 +56,21 @@ class FilesWith(Struct, frozen=True):
 
     files: tuple[Path, ...]  # sorted
     unknown: str = ""  # why there may be more; empty: these are all
+
+
+class Reached(Struct, frozen=True):
+    """Code that may mean something else after a change: in whole `folders`, or in `files`.
+
+    A symbol whose name is made of other words than these `words` is declared where it was; None: any one is.
+    """
+
+    folders: frozenset[str] = frozenset()
+    files: frozenset[Path] = frozenset()
+    words: frozenset[str] | None = None
+
+    def has(self, path: Path) -> bool:
+        """Whether code in `path` may mean something else."""
+        return path in self.files or str(path.parent) in self.folders
 
 
 class WorkspaceWords:
@@ -87,6 +104,7 @@ class WorkspaceWords:
         self._path_of: dict[str, Path] = {}
         self._seeing: dict[tuple[frozenset[Path], Symbol], frozenset[Path]] = {}
         self._packages: tuple[object, Packages] | None = None  # and what it was made of
+        self._states: dict[str, tuple[int, str]] = {}  # by word, with `_changes` then
         self._libraries_import: dict[str, Imports] = {}
         self._occurrences: Remembered[tuple[Path, str], int, Occurrences] = Remembered(_MOST_OCCURRENCES)
 
@@ -176,18 +194,57 @@ class WorkspaceWords:
             return list(spans)
         return await asyncio.to_thread(self._meaning, packages, rules, spans, text, path, symbol)
 
-    async def reached_from(self, files: Collection[Path], *, seconds: float) -> frozenset[str] | None:
+    async def reached_from(self, files: Collection[Path], *, seconds: float) -> Reached | None:
         """See `Words.reached_from`."""
         await self._kept.wait(seconds)
+        if self._includes and not self._kept.unknown():
+            including = await self._includes.that_include(files)
+            if including is None or len(including) > _MOST_REACHED:
+                return None
+            return Reached(
+                files=including, words=await asyncio.to_thread(self._words_in, including, dict(self._buffers()))
+            )
         packages = None if self._kept.unknown() else await self._packages_now()
         folders = {str(path.parent) for path in files}
         are_sources = all(self._kept.is_source(str(path)) for path in files)
         if not (packages and are_sources and all(map(packages.has, folders))):
             return None
         leading = await asyncio.to_thread(lambda: [packages.leading_to(folder) for folder in folders])
-        return frozenset[str]().union(*leading, (path.rpartition(os.sep)[0] for path in self._naming()))
+        return Reached(frozenset[str]().union(*leading, (path.rpartition(os.sep)[0] for path in self._naming())))
+
+    async def is_on_disk(self) -> bool:
+        """See `Words.is_on_disk`."""
+        return await self._kept.is_on_disk()
+
+    async def state_of(self, word: str, *, seconds: float) -> str:
+        """See `Words.state_of`."""
+        await self._kept.wait(seconds)
+        packages = None if self._kept.unknown() else await self._packages_now()
+        if packages is None:
+            return ""
+        changes, known = self._changes, self._states.get(word)
+        if known is None or known[0] != changes:
+            known = self._states[word] = changes, await asyncio.to_thread(self._state, packages, word)
+            _make_room(self._states, _MOST_SEEN)
+        return known[1]
 
     # --- inside ------------------------------------------------------------------------------------
+
+    def _words_in(self, files: Collection[Path], buffers: Mapping[Path, Text]) -> frozenset[str]:
+        found: set[bytes] = set()
+        for path in files:
+            text = buffers.get(path)
+            found |= words_in(text.content.encode("utf-8", "surrogatepass") if text else content_or_nothing(path))
+        return frozenset(word.decode("utf-8", "replace") for word in found)
+
+    def _state(self, packages: Packages, word: str) -> str:
+        index = self.index
+        having = index.files_with(word) | self._naming() if word else index.paths()
+        files = packages.files_below({path.rpartition(os.sep)[0] for path in having})
+        if files is None:
+            return ""
+        lines = (f"{path}\0{index.content(path):x}" for path in files)
+        return hashlib.blake2b("\0".join(lines).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
     async def _prepare(self) -> None:
         """Know who imports what before the first question needs it."""

@@ -60,6 +60,7 @@ class Projects(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # What matches `excluded_unkept` in what it prints makes the build depend on something else as well.
     excluded_settings_command: tuple[str, ...] = ()
     excluded_unkept: str = ""
+    driver_variable: str = ""  # environment variable with a program of the user's that says what the packages are
     # The server's error for an excluded file that it cannot load even when the file is open. Empty: it loads none.
     left_out_refusal: str = ""
     left_out_pattern: str = ""  # a file's build constraint
@@ -175,6 +176,7 @@ MODULES = Projects(
         "GOROOT",
     ),
     excluded_unkept=r"-overlay",
+    driver_variable="GOPACKAGESDRIVER",
     # Of such a file that is open, gopls 0.24 makes a view for its GOOS and GOARCH, but not for its build tags.
     left_out_refusal="no package metadata",
     # Its own setting for tags is `buildFlags`; this reaches the go command as well, which says what is left out.

@@ -53,7 +53,7 @@ class WorkspaceProjects(Coverage):
         self._feed = feed
         self._map: ProjectMap | None = None
         self._own_map: ProjectMap | None = None  # including files of the workspace that join projects
-        environment = {**os.environ, **(start.env or {})}
+        self._environment = environment = {**os.environ, **(start.env or {})}
         self._program_env = {
             name: value for name, value in adapter.settings.program_env.items() if name not in environment
         }
@@ -86,6 +86,7 @@ class WorkspaceProjects(Coverage):
         self._folders_by_project: Mapping[Path, Sequence[Path]] | None = None
         self._finding_folders: tuple[int, asyncio.Task[dict[Path, list[Path]]]] | None = None  # with `_changes` then
         self._changes = 0  # the number of changes to files
+        self._build_state: str | None = None  # see `build_state`; None: not determined since project files changed
 
     def changed(self, paths: Sequence[Path]) -> None:
         """Forget what changes of `paths` may affect: the word search and, for project files, the projects."""
@@ -103,7 +104,7 @@ class WorkspaceProjects(Coverage):
                 self._folders_by_project = None
         self._failing.update(folder for folder in self._checks if self._reason(folder))
         if any(path.name in (rules.marker, rules.joined_by) for path in paths):
-            self._map = self._own_map = self._folders_by_project = None
+            self._map = self._own_map = self._folders_by_project = self._build_state = None
             self._is_joined = False
             self._sources.forget()
             if self._excluded:
@@ -155,7 +156,7 @@ class WorkspaceProjects(Coverage):
         changed = await self._join.update(self._own())
         self._is_joined = True
         if changed:
-            self._map = None
+            self._map = self._build_state = None
             for check in self._checks.values():
                 check.cancel()
             self._checks.clear()
@@ -261,6 +262,16 @@ class WorkspaceProjects(Coverage):
             files = await self._excluded_files(one)
             found += map(Path, await self._users(use, ("excluded", one.folder), files))
         return found
+
+    async def build_state(self) -> str:
+        """See `Coverage.build_state`."""
+        if self._build_state is None:
+            changes = self._changes
+            state = await self._project_files_and_settings()
+            if changes != self._changes:
+                return state
+            self._build_state = state
+        return self._build_state
 
     async def repaired(self) -> bool:
         """Whether the server dropped packages that it could load again, but won't by itself, until `taken_up`."""
@@ -470,6 +481,18 @@ class WorkspaceProjects(Coverage):
         if project is None or path.parent not in (await self._source_folders()).get(project.folder, ()):
             return False
         return not await self._is_excluded(path)
+
+    async def _project_files_and_settings(self) -> str:
+        rules = self._rules
+        if not rules.excluded_settings_command or self._environment.get(rules.driver_variable, "off") != "off":
+            return ""
+        settings = [await self._build_settings(project.folder) for project in self._projects().projects]
+        if not (settings and all(settings)):
+            return ""
+        files = {*self._feed.files_named({rules.marker, rules.joined_by}), *above(self._root, rules)}
+        files.update(Path(line) for one in settings for line in one.split("\n") if Path(line).is_file())
+        texts = [(file, _content(file)) for file in sorted(files)]
+        return repr((sorted(set(settings)), sorted(self.env.items()), texts))
 
     def _kept(self) -> KeptExcluded | None:
         rules = self._rules
