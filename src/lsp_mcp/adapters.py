@@ -231,7 +231,9 @@ class Adapter(Data, frozen=True):
             RefusedError: the server chose a unit that was not offered.
         """
         if unit not in get_args(CodeUnit):
-            raise RefusedError(f"{self.name} counts positions in {unit!r}; it was offered {self.positions.offers}")
+            raise RefusedError(
+                f"{self.name} chose the position encoding {unit!r}; offered were: {', '.join(self.positions.offers)}"
+            )
         return PositionEncoding(cast("CodeUnit", unit), self.positions.lone_cr_ends_line)
 
     @cached_property

@@ -140,7 +140,7 @@ def dispensable() -> Iterator[None]:
 
 
 def within(seconds: float) -> float:
-    """`seconds`, or a little less than the rest of the present call: so code that knows more can say what is slow.
+    """`seconds`, or a little less than what is left of the present call, so that the caller can still say what is slow.
 
     See `dispensable` for requests that the call can do without.
     """

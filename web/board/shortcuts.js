@@ -21,7 +21,7 @@ const KEYS = [
   [["Esc"], "close, or select nothing"],
 ];
 const WORDS = [
-  ["is:blocked", "tasks in this state; others: ready, overdue, claimed, asking, blocking, open, done"],
+  ["is:blocked", "blocked tasks; also is:ready, overdue, claimed, asking, blocking, open or done"],
   ["status:pending", "or completed"],
   ["tag:api", "with that tag; several: all of them"],
   ["agent:ada", "whom it is claimed by, or nobody"],

@@ -61,7 +61,7 @@ def waiting(at: Transaction) -> dict[str, Waiting]:
 
 
 def waiting_in(edges: Iterable[tuple[str, str]]) -> dict[str, Waiting]:
-    """The same for acyclic edges, (task, dependency). Pure."""
+    """What each task waits for, by acyclic `edges`: pairs of a task and its dependency."""
     before: dict[str, list[str]] = {}
     for task, other in edges:
         before.setdefault(task, []).append(other)

@@ -74,7 +74,7 @@ def find(at: Transaction, name: str) -> Stage:
 
 
 def named(there: Sequence[Stage], name: str) -> Stage:
-    """The same among the stages `there`."""
+    """The stage with that name, in any case, or id among `there`. Raises CallerError."""
     wanted = " ".join(name.split()).casefold()
     by_name = [row for row in there if row["name"].casefold() == wanted]
     for row in by_name or [row for row in there if row["id"] == wanted]:

@@ -255,8 +255,8 @@ def _count(at: Transaction, wanted: Any) -> int:
 
 
 def _with_waiting(at: Transaction, found: list[Task]) -> list[Task]:
-    """The same with `blocked_by`, the pending tasks that each depends on; `waits`, how many of them there are in all,
-    those of those included; and `blocks`, how many wait for it so."""
+    """The tasks with `blocked_by`, the pending tasks that each depends on directly; `waits`, how many it depends on
+    directly or indirectly; and `blocks`, how many depend on it in either way."""
     waiting = dependencies.waiting(at) if any(task["status"] == "pending" for task in found) else {}
     for task in found:
         known = waiting.get(task["id"], dependencies.NOTHING)

@@ -13,7 +13,7 @@ from lsp_mcp.cli.options import ServerFlags, server_flags
 @click.group(cls=Commands, invoke_without_command=True)
 @click.option("--port", type=PORT, help="Default: the first free one from 21700 to 21709.")
 @click.option("--dev", is_flag=True, help="Use ports 21710 to 21719 instead, next to another board.")
-@click.option("--mcp", "stdio", is_flag=True, help="Serve one agent on stdio instead.")
+@click.option("--mcp", "stdio", is_flag=True, help="Serve MCP to one agent on stdio, without the page.")
 @click.option("--link", is_flag=True, help="Print a new link to the running board instead.")
 @click.option(
     "--as", "name", metavar="NAME", help="Who the link is for. Default: git's user.name, to be changed there."
@@ -77,7 +77,7 @@ def board_export(flags: ServerFlags, folder: str, form: str, force: bool, as_jso
 
 @board.command("import")
 @click.argument("folder")
-@click.option("--force", is_flag=True, help="Prefer the files even where the board is newer.")
+@click.option("--force", is_flag=True, help="Take what the files say even where the board is newer.")
 @json_flag
 @server_flags("--workspace-root", "--store")
 @click.pass_context

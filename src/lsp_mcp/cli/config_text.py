@@ -145,7 +145,7 @@ def _pruned(config: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def snippet(form: Format, config: dict[str, Any]) -> str:
-    """`config` as a new file."""
+    """The text of a new file that holds `config`."""
     if form == "yaml":
         return str(_yaml().written(config))
     if form != "toml":

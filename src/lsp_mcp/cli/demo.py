@@ -81,7 +81,7 @@ class Answered:
 
 @dataclass
 class Demo:
-    """A run; `show` prints each step unless the result is printed as JSON."""
+    """One run of the demo; `show` prints each step unless the result is printed as JSON."""
 
     backend: str
     language: str

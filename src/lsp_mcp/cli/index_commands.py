@@ -29,10 +29,10 @@ def index() -> None:
 @index.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @_repository
-@click.option("--commit", required=True, metavar="SHA", help="That the file was made of.")
-@click.option("--root", type=click.Path(path_type=Path), help="The checkout; counts columns exactly. Default: none.")
+@click.option("--commit", required=True, metavar="SHA", help="The commit that was indexed.")
+@click.option("--root", type=click.Path(path_type=Path), help="The checkout, whose text makes columns exact.")
 @click.option("--with-text", is_flag=True, help="Store the sources too, from the file or from --root.")
-@click.option("--name", help="Keeps this index when newer ones are pushed, for example a release.")
+@click.option("--name", help="A name, for example of a release; a named index is kept when newer ones are pushed.")
 @_store
 @json_flag
 def push(

@@ -100,7 +100,7 @@ def main(context: click.Context, flags: ServerFlags, transport: str, port: int, 
 
 
 @main.command()
-@click.option("--port", type=PORT, default=0, envvar="MCP_PORT", help="On 127.0.0.1. Default: a free one.")
+@click.option("--port", type=PORT, default=0, envvar="MCP_PORT", help="The port on 127.0.0.1. Default: a free one.")
 @server_flags()
 @click.pass_context
 def bridge(context: click.Context, flags: ServerFlags, port: int) -> None:
@@ -275,7 +275,7 @@ def warm(context: click.Context, flags: ServerFlags, as_json: bool) -> None:
 
 
 @main.command()
-@click.option("--keep", is_flag=True, help="Leave the project in its folder.")
+@click.option("--keep", is_flag=True, help="Keep the project instead of deleting it.")
 @json_flag
 @server_flags("--backend", "--*-path")
 @click.pass_context
@@ -351,8 +351,8 @@ def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
 
 @main.command()
 @click.argument("client", required=False, shell_complete=of_names(setup_clients))
-@click.option("--write", is_flag=True, help="Merge it into the client's configuration file.")
-@click.option("--remove", is_flag=True, help="Remove it from the client's configuration file.")
+@click.option("--write", is_flag=True, help="Write the entry into the client's configuration file.")
+@click.option("--remove", is_flag=True, help="Remove the entry from the client's configuration file.")
 @click.option(
     "--scope",
     type=click.Choice(["project", "user", "local"]),

@@ -284,8 +284,8 @@ def _difference(there: Any, entry: dict[str, Any]) -> str:
 def _say_next(plan: Plan) -> None:
     if plan.scope_name == "project" and plan.program != PROGRAM:
         click.echo(
-            "\nThe entry has the full path of this lsp-mcp, because PATH does not find it first. Before you share the "
-            "file, install lsp-mcp for your user (pipx, uv tool) and run this command again.",
+            "\nThe entry contains the full path of this lsp-mcp, because `lsp-mcp` on PATH is not this one. Before you "
+            "share the file, install lsp-mcp for your user (pipx, uv tool) and run this command again.",
             err=True,
         )
     click.echo(f"\nThen: {plan.scope.after}", err=True)

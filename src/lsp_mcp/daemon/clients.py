@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 LONGEST_LINE = 256 * 1024 * 1024  # bytes of one message
 _HELLO_TIMEOUT = 10.0  # seconds for a door to introduce itself
 _QUEUED = 100  # lines of a batch read ahead
-_RESTARTED = "lsp-mcp restarted: what an earlier answer said of files that changed since then may be told again"
+_RESTARTED = "lsp-mcp restarted: answers may repeat news about changed files that you were told before"
 Json = dict[str, Any]
 Answer = Callable[[Json], Awaitable[None]]
 

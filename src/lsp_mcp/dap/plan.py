@@ -51,5 +51,5 @@ class Plan:
         return arguments
 
     def again(self) -> Plan:
-        """The same, for a restart."""
+        """The plan for starting the program once more."""
         return replace(self)

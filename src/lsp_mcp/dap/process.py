@@ -97,7 +97,7 @@ class AdapterProcess:
             os.kill(self._child.pid, signal.SIGUSR1)
 
     async def end(self) -> None:
-        """End it and everything that it started; takes a second or two at most."""
+        """End the debug adapter and everything that it started; takes a second or two at most."""
         if self._draining:
             self._draining.cancel()
         await self._child.end(_END)
@@ -146,7 +146,7 @@ async def connect(name: str, host: str, port: int) -> tuple[asyncio.StreamReader
 
 
 async def connect_to_socket(name: str, path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """The same on a Unix socket."""
+    """A connection to a debug adapter that listens on a Unix socket."""
     return await _connected(name, str(path), asyncio.open_unix_connection(path, limit=_LIMIT))
 
 

@@ -80,7 +80,7 @@ async def elements(
 
 
 async def page(target: Target, rules: Rules, expression: str, scope: Json, start: int, count: int) -> list[Variable]:
-    """The same by an expression that lists them; none if there is no such expression.
+    """Elements of `expression`, by another expression that lists them; empty if the adapter has none for that.
 
     Elements without names of their own are named by their numbers.
     """

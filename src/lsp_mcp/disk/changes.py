@@ -63,7 +63,7 @@ class Ledger:
             self._changed.add(path)
 
     def vanished(self, path: str) -> None:
-        """A file was deleted. If it was created since the last question, that is nothing."""
+        """Note a deleted file. One that was also created since the last question is forgotten."""
         if path in self._created:
             self._created.remove(path)
         else:

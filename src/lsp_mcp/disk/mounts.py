@@ -28,7 +28,7 @@ def network_file_system(root: str) -> str | None:
 
 
 def network_mount(folder: str, mountinfo: str) -> str | None:
-    """The same for a resolved `folder`, by the text of /proc/self/mountinfo (proc(5))."""
+    """The type of the network file system that contains the resolved `folder`, by the text of /proc/self/mountinfo."""
     holder = _holder(folder, _mounts(mountinfo))
     return holder.type if holder and _NETWORK.fullmatch(holder.type) else None
 
@@ -48,8 +48,9 @@ def mounts_below(root: str) -> dict[str, str]:
 
 
 def other_mounts(folder: str, mountinfo: str) -> dict[str, str]:
-    """The same for a resolved `folder`, by the text of /proc/self/mountinfo; a bind mount of the same file system does
-    not count.
+    """The folders below the resolved `folder` on other file systems, by the text of /proc/self/mountinfo.
+
+    A bind mount of the same file system does not count.
     """
     mounts = _mounts(mountinfo)
     holder, below = _holder(folder, mounts), folder.rstrip("/") + "/"

@@ -47,7 +47,7 @@ class Greetings:
         return bool(self._answers)
 
     def begun(self, initialize: Mapping[str, Any]) -> None:
-        """The client has sent this: requests that name no protocol version use its version."""
+        """Note what the client has sent: its protocol version is that of requests which name none."""
         params = initialize.get("params")
         self._version = str(params.get("protocolVersion")) if isinstance(params, dict) else ""
 

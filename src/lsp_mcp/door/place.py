@@ -142,7 +142,7 @@ def _connected(path: str) -> socket.socket | None:
 
 
 def _first(request: DaemonRequest, home: str, path: str) -> socket.socket | None:
-    """The same under the lock: no process listens, unless another door was faster."""
+    """A connection to the daemon that is started here, under a lock, or to one that another door has just started."""
     with locked(os.path.join(home, f"{request.name}.lock")):
         if there := _connected(path):
             return there

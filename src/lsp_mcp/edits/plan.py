@@ -35,12 +35,12 @@ class FileChange(Struct, frozen=True):
     changes: tuple[TextChange, ...]
 
     def without(self, left_out: Collection[TextChange]) -> FileChange | None:
-        """The same with these changes left out; None if no other is left."""
+        """The file's change without those `left_out`; None if nothing remains."""
         kept = tuple(change for change in self.changes if change not in left_out)
         return self.with_changes(kept) if kept else None
 
     def with_changes(self, changes: Iterable[TextChange]) -> FileChange:
-        """The same with `changes` in place of its own. Raises `EditError`: they overlap."""
+        """The change of the same file by `changes`. Raises `EditError`: they overlap."""
         ordered = tuple(sorted(changes, key=lambda change: change.span))
         pieces, copied = [], 0
         for change in ordered:

@@ -84,7 +84,7 @@ class CheckedPlan:
             )
 
     def only(self, steps: Collection[Step]) -> CheckedPlan:
-        """The same with only these steps."""
+        """The checked plan reduced to `steps`."""
         return CheckedPlan(replace(self.plan, steps=tuple(steps)), self.policy, self.confirmed)
 
 

@@ -34,7 +34,7 @@ def change_of(path: Path, before: Text, after: str) -> FileChange | None:
 
 
 def by_word(step: FileChange) -> FileChange:
-    """The same, with each change of several lines as changes of single words; one that adds or removes words stays."""
+    """`step` with each change of several lines split into words; a change that adds or removes words stays whole."""
     changes: list[TextChange] = []
     for change in step.changes:
         words, new_words = _WORDS.findall(change.old_text), _WORDS.findall(change.new_text)

@@ -27,7 +27,7 @@ _MEMBERS = ("method", "constructor", "property", "field", "enum_member")
 
 
 class Identity(Struct, frozen=True):
-    """One symbol called `name`.
+    """What tells a symbol called `name` from others of that name.
 
     `sites` are its definitions and declarations known to a server, `ids` the server's names for it. Outside of `local`,
     a range of a file, no word can mean it; if it is `internal`, only files that include its declaration can. `aliased`

@@ -170,7 +170,7 @@ def reading(shelf: Shelf, spelled: str, what: str) -> list[Named]:
     found = shelf.definitions([one for one in chosen.found if one.definitions])
     if not found:
         raise AnchorError(
-            f"no index has the definition of {chosen.name}; what=surroundings reads what is around a use."
+            f"no index has the definition of {chosen.name}; pass what=surroundings to read the lines around a use."
         )
     return found
 

@@ -203,7 +203,7 @@ def gather(
 
 
 def _in_characters(occurrences: list[Occurrence], content: str, unit: CodeUnit) -> list[Occurrence]:
-    """The same places, counted in characters."""
+    """The occurrences with columns in characters instead of the code units of the file."""
     text, encoding = Text(content), PositionEncoding(unit, lone_cr_ends_line=False)
     found = []
     for one in occurrences:

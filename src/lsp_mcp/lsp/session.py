@@ -423,7 +423,7 @@ class Session:
         return await asyncio.to_thread(self._nearest)
 
     def _nearest(self) -> Path | None:
-        """The same one as long as it exists: each check asks for it, and a workspace may have 50,000 files."""
+        """The source file nearest to the root. It is kept while it exists: finding it looks at up to 50,000 files."""
         if not (self._source and self._source.is_file()):
             sources = (path for path in list(self._feed.files()) if self.adapter.language_of(path))
             self._source = min(sources, key=lambda path: (len(path.parts), path), default=None)

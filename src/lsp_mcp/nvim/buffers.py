@@ -97,7 +97,7 @@ class Buffers:
             self._changed.update(dict.fromkeys(changed, self.generation))
 
     async def seen(self) -> Buffers:
-        """The same after at least one look; requests to a server look again."""
+        """These buffers, once they have been read from Neovim; requests to a server read them again."""
         if not self._looked:
             await self.sync()
         return self

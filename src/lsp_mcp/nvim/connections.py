@@ -195,7 +195,7 @@ class NvimConnections:
 
 
 def none_runs(unusable: Sequence[str]) -> str:
-    """There is no Neovim to connect to, though there may be `unusable` ones: the beginning of an error message."""
+    """The beginning of an error message: there is no Neovim to connect to, except perhaps `unusable` ones."""
     if not unusable:
         return "no Neovim of yours runs on this machine"
     return f"no Neovim of yours can be connected to: {' '.join(unusable).rstrip('.')}"

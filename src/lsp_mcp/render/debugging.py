@@ -174,7 +174,7 @@ def ended(name: str, how: Exit, lines: Sequence[str], *, error: str = "") -> Jso
 
 
 def still(name: str, state: str, waited: float, lines: Sequence[str], builds: str = "") -> Json:
-    """Nothing to show yet: not an error, with advice on what to do."""
+    """The answer if there is nothing to show yet: not an error, and with advice on what to do."""
     hint = STARTING.format(builds=f" ({builds})" if builds else "") if state == "starting" else NEXT
     answer: Json = {"session": name, "state": state, "waited_s": round(waited, 1)}
     return {**answer, **last_output(lines, _FEW_LINES), "next": hint}
@@ -197,7 +197,7 @@ def output_lines(lines: Sequence[Line], *, with_stream: bool) -> list[str]:
 
 
 def compact(answer: Json) -> str:
-    """The same answer as short text: long values are on lines of their own."""
+    """`answer` as short text: long values are on lines of their own."""
     head, body = [], []
     for key, value in answer.items():
         if isinstance(value, str) and "\n" in value:

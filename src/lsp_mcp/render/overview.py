@@ -61,7 +61,7 @@ def overview_lines(answer: WorkspaceOverview, anchor: AnchorTo) -> Iterator[str]
 
 
 def overview_fields(answer: WorkspaceOverview, shown: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
-    """The same as data; `shown` gives the fields of a place."""
+    """The overview as data for JSON; `shown` gives the fields of a place."""
     found, most = answer.overview, answer.most
     return {
         "languages": found.languages,

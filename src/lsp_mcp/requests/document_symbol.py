@@ -51,7 +51,7 @@ def outline_stamp(backend: Backend, text: Text) -> tuple[str, int]:
 
 
 async def with_hovers(backend: Backend, symbols: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
-    """The same tree with the hover text of each symbol."""
+    """The tree `symbols` with the hover text of each symbol."""
     texts = iter(await hovers(backend, [symbol.place for symbol in flat(symbols)]))
 
     def filled(symbol: Symbol) -> Symbol:

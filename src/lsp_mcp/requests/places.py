@@ -114,7 +114,7 @@ class Locator:
         return place
 
     async def places(self, locations: Sequence[Json], name: str = "") -> list[Place | None]:
-        """The same for several in one file, each expected to be named `name`."""
+        """The places of several LSP `Location`s in one file, each expected to be named `name`."""
         path, text = await self._file(locations[0]["uri"])
         places = [self._place(location, path, text) if text else None for location in locations]
         if name and not all(text and place and name in text.slice(place.span) for place in places):

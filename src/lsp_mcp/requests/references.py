@@ -32,7 +32,7 @@ class References(Struct, frozen=True):
         return frozenset((place.path, place.span.start) for place in self.places)
 
     def joined_by(self, more: Iterable[Place], root: Path) -> References:
-        """The same with `more` places; those below `root` come first."""
+        """The references with `more` places; those below `root` come first."""
         return replace(self, places=tuple(in_reading_order((*self.places, *more), root)))
 
 

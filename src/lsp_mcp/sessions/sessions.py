@@ -104,7 +104,7 @@ class Sessions:
         self._expecting: set[asyncio.Task[None]] = set()
 
     def for_client(self, *, is_shell: bool = False) -> Sessions:
-        """The same backends for one client of several, with its own anchors and news.
+        """The sessions for one client of several: it shares the backends and has its own anchors and news.
 
         Its checks are its own too, unless it `is_shell`: calls from the shell are compared with each other.
         """

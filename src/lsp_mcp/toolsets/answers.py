@@ -49,7 +49,7 @@ SymbolAnchor = Annotated[
 
 
 def as_list(value: object) -> object:
-    """A list for what a caller gives as one: also a single name, and a list as the text of its JSON."""
+    """`value` as a list. Callers may also give a single name, or a list as JSON text."""
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith("["):

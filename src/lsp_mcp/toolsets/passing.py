@@ -184,7 +184,7 @@ class PassThrough:
         return PassedThrough(sent.result, gaps, tell, self._sessions.workspace.display_path)
 
     def fitted(self, passed: PassedThrough) -> PassedThrough:
-        """The same, shortened to a readable size, with a gap that says so.
+        """The result shortened to a readable size, with a gap that says so.
 
         Raises:
             RefusedError: it is not a list, so it cannot be shortened.

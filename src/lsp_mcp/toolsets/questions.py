@@ -153,7 +153,7 @@ class Questions:
         reach: Reach = "workspace",
         check: Check[Value] | None = None,
     ) -> SymbolAnswer[Value]:
-        """The same about the symbol that `find` finds, of `backend`, which is ready."""
+        """The answer of `ask` about the symbol that `find` finds, of `backend`, which is ready."""
 
         async def ask_target() -> tuple[SymbolTarget, Value, Sequence[Gap]]:
             target = await find()

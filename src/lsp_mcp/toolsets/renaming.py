@@ -62,7 +62,7 @@ class Renamed(Struct, frozen=True):
         return frozenset(file for file in files if self.target.backend.plugin.language_of(file))
 
     def with_text(self, changed: ByText, targets: Targets) -> Renamed:
-        """The same with changes by text, if the caller wants them; then their gaps are gone."""
+        """The rename with changes by text, if the caller wants them; the gaps that these close are gone."""
         targets.hand_out_readable(changed.places)
         # Excluded lines in such a file are part of its text.
         kinds, unread = (*_UNCOMPILED, "not_compiled"), self._unread
@@ -74,7 +74,7 @@ class Renamed(Struct, frozen=True):
         return Renamed(self.target, changed.plan, kept)
 
     async def checked(self, targets: Targets, new_name: str, way_out: str, *, allow_partial: bool = False) -> Renamed:
-        """The same, ready to be written; errors that the server finds then must be accepted.
+        """The rename, ready to be written; errors that the server would find after it must be accepted.
 
         Anything that the server cannot check in time is news, not a reason to refuse: every use is explained, and
         otherwise nothing could be renamed in a workspace that is slow to check.

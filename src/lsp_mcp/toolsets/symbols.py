@@ -61,7 +61,7 @@ class SymbolTarget(Struct, frozen=True):
         return self.text.slice(self.identifier)
 
     async def loaded(self) -> SymbolTarget:
-        """The same after its server has loaded files that may have its name, as far as that is quick."""
+        """The target after its server has loaded the files that may have its name, as far as that is quick."""
         return replace(self, unsearched=await self.backend.coverage.load(self.path, self.name)) if self.name else self
 
 

@@ -144,7 +144,7 @@ class Tool(Struct, frozen=True):
 
     @property
     def whole_schema(self) -> dict[str, Any]:
-        """The same with the accepted but unlisted parameters."""
+        """JSON Schema of the arguments with the accepted but unlisted parameters."""
         return _whole_schema(self.model, self.base)
 
     @property

@@ -90,8 +90,8 @@ class _Bases:
 
 
 class TypesCheck(Struct, frozen=True):
-    """The same for trees of types, by the name of the direction; a type found in the text joins those
-    next to the root.
+    """Compares trees of types with the text, by the name of the direction; a type found there joins those next to the
+    root.
     """
 
     async def __call__(

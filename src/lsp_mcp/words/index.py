@@ -50,7 +50,7 @@ class Table(Struct):
     numbers: dict[str, int] = field(default_factory=dict)  # by path
 
     def compacted(self) -> Table:
-        """The same without stale entries."""
+        """The table without stale entries."""
         new = {number: index for index, number in enumerate(self.numbers.values())}
         return Table(
             list(self.numbers),

@@ -110,7 +110,7 @@ class Contents:
         return self.source not in ("board", "export")
 
     def file(self, kind: Kind, id_: str) -> str:
-        """The file of the item."""
+        """The name of the file that an item came from, or its id."""
         return self.files.get((kind, id_), id_)
 
 

@@ -141,7 +141,7 @@ def activity(value: Mapping[str, Any]) -> dict[str, str]:
 
 
 def scrubbed(value: Any) -> Any:
-    """The same without the characters that no database takes."""
+    """`value`, with all strings in it, without the characters that no database stores."""
     match value:
         case str():
             return _NEVER.sub("", value)

@@ -91,7 +91,7 @@ def known(
 def known_lines(
     found: Iterable[tuple[Kind, int]], covers: Collection[Path] | None, incomplete: Collection[Path]
 ) -> Known:
-    """The same, from kinds and line numbers alone."""
+    """The known problems after a check, from the kind and line of each one `found`."""
     lines: defaultdict[Kind, list[_Line]] = defaultdict(list)
     for kind, number in found:
         lines[kind].append(_Line(number))

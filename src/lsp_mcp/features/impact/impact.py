@@ -66,7 +66,7 @@ class Impact(Struct):
         return self.declared.union((use.path, use.span.start) for use in self.uses)
 
     def joined_by(self, places: Sequence[Place], in_code: Sequence[Place]) -> Impact:
-        """The same with the uses at `places`; only callers of those `in_code`, outside macros, are followed."""
+        """The impact with the uses at `places` added; a gap says that callers of those `in_code` were not followed."""
         text = f"callers not followed from {count(len(in_code), 'use')} that the server left out"
         gap = Gap("not_searched", text, tuple(dict.fromkeys(place.path for place in in_code)))
         return replace(self, uses=[*self.uses, *places], gaps=[*self.gaps, *([gap] if in_code else [])])

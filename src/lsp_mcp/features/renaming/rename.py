@@ -63,7 +63,7 @@ class Renaming(Struct, frozen=True):
     family: Overrides = Overrides()  # methods that must keep sharing its name
 
     def joined_by(self, places: Iterable[Place], new_name: str, by_macros: Collection[Site] = ()) -> Renaming:
-        """The same with `new_name` at `places`, which the plan does not touch.
+        """The rename extended by `new_name` at `places`, which the plan does not touch.
 
         If these are in definitions of macros, the uses `by_macros` are renamed with them.
         """

@@ -50,7 +50,7 @@ class Tried(Struct, frozen=True):
 
 
 class _Seen(Struct, frozen=True):
-    """One state of the texts: its errors, and the uses of the renamed symbols in groups, each of one or a family."""
+    """The errors in one state of the texts, and the uses of the renamed symbols, grouped by symbol or family."""
 
     errors: Sequence[Problem]
     uses: Sequence[frozenset[Site]]
@@ -119,7 +119,7 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
 
 
 class Shift:
-    """The same places before and after a `FileChange`."""
+    """Translates places of a file between its texts before and after a `FileChange`."""
 
     def __init__(self, change: FileChange) -> None:
         self.before, self.after = change.before, Text(change.after)

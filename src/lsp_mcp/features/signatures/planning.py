@@ -206,7 +206,7 @@ class _Planner:
         return added.type.startswith("...")
 
     def _own(self, spot: _Spot, added: Added) -> str | None:
-        """The same new parameter of the function that calls, as in a recursion."""
+        """The name of the added parameter in the calling function, if that gets it too, as in a recursion."""
         for function in spot.read.around(spot.offset):
             if function.name:
                 around = self._by_site.get(_site(spot, function))

@@ -47,7 +47,7 @@ class Uses(Struct, frozen=True):
         return frozenset((place.path, place.span.start) for place in self.places)
 
     def joined_by(self, more: Iterable[Place], by_macros: Collection[Site]) -> Uses:
-        """The same with `more` places, and places where macros use it."""
+        """The uses with `more` places, and with the places where macros use the symbol."""
         return replace(self, places=(*self.places, *more), by_macros=self.by_macros | frozenset(by_macros))
 
 

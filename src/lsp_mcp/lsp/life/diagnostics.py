@@ -118,7 +118,7 @@ class Diagnostics:
         self.raw, self.unparsed, self._errors = state
 
     def hides(self, diagnostic: Any) -> bool:
-        """Whether it is an error that could hide something."""
+        """Whether `diagnostic` is an error because of which the server may miss uses."""
         return self._hides(diagnostic)
 
     def unusable(self, path: Path, reason: str) -> None:

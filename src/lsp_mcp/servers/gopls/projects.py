@@ -48,7 +48,7 @@ class ProjectMap:
         return bool(self._joined)
 
     def joined_by(self, joined: Mapping[Path, frozenset[Path]]) -> ProjectMap:
-        """The same projects, joined only as given."""
+        """The map of these projects, joined only as `joined` says."""
         return ProjectMap(self.projects, joined, self._implied, self._aliases)
 
     def of(self, path: Path) -> Project | None:

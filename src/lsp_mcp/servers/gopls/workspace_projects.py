@@ -436,7 +436,7 @@ class WorkspaceProjects(Coverage):
         return tuple(file for file in users if file in importers or file.rpartition(os.sep)[0] == str(use.folder))
 
     async def _excluded_uses(self, projects: Iterable[Project], use: Use, searched: Set[Path]) -> list[Gap]:
-        """The same for files excluded from the build."""
+        """Gaps for files excluded from the build whose text looks like the `use`."""
         excluded: list[str] = []
         gaps: list[Gap] = []
         for project in projects:

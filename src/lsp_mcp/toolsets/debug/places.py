@@ -60,7 +60,7 @@ class Places:
         if found:
             self._sessions.workspace.file(found["file"])  # explains why not
         if self._file(spelled):
-            raise CallerError(f"{spelled} is a file: name a line of it, {spelled}:LINE or {spelled}:TEXT OF THE LINE.")
+            raise CallerError(f"{spelled} is a file; name a line in it: {spelled}:LINE or {spelled}:TEXT OF THE LINE.")
         return await self._named(call, spelled)
 
     async def function_of(self, path: Path, line: int) -> str | None:

@@ -74,7 +74,7 @@ class Database(Struct, frozen=True):
         return sorted(path for path in found if not any(map(path.is_relative_to, watched)))
 
     def text(self, flags: Sequence[str] = ()) -> str:
-        """The same database, valid in any folder; each command has `flags` before its own, which take precedence."""
+        """The database as JSON that is valid in any folder; `flags` come before those of each command, which win."""
         commands = [_with_flags(one, flags) for path in sorted(self.commands) for one in self.commands[path]]
         return json.dumps(commands, indent=0)
 
