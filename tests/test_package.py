@@ -141,6 +141,20 @@ def test_the_wheel_has_every_file_of_the_package(packages: dict[str, Path]) -> N
     assert files <= set(zipfile.ZipFile(packages["wheel"]).namelist())
 
 
+def test_links_and_pictures_of_the_readme_lead_somewhere_on_the_package_index(packages: dict[str, Path]) -> None:
+    with zipfile.ZipFile(packages["from sdist"]) as archive:
+        name = next(one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
+        described = archive.read(name).decode().partition("\n\n")[2]
+    addresses = re.findall(r"\]\(([^)\s]+)\)", described)
+    assert len(addresses) > 20
+    assert [one for one in addresses if not one.startswith(("https://", "#"))] == []
+    assert f"{PROJECT['urls']['Repository']}/blob/main/docs/getting-started.md" in addresses
+    assert any(
+        re.fullmatch(r"https://raw\.githubusercontent\.com/\S+/main/docs/assets/recording\.svg", a) for a in addresses
+    )
+    assert "mcp-name: io.github." in described
+
+
 class Installed:
     """The wheel in an environment that has nothing but it and what it depends on; the network is not used."""
 

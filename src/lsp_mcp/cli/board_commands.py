@@ -11,12 +11,15 @@ from lsp_mcp.cli.options import ServerFlags, server_flags
 
 
 @click.group(cls=Commands, invoke_without_command=True)
-@click.option("--port", type=PORT, help="Default: the first free one from 21700 to 21709.")
+@click.option("--port", type=PORT, help="The port of the page. Default: the first free one from 21700 to 21709.")
 @click.option("--dev", is_flag=True, help="Use ports 21710 to 21719 instead, next to another board.")
-@click.option("--mcp", "stdio", is_flag=True, help="Serve MCP to one agent on stdio, without the page.")
+@click.option("--mcp", "stdio", is_flag=True, help="Serve MCP to one agent on stdio instead of the page.")
 @click.option("--link", is_flag=True, help="Print a new link to the running board instead.")
 @click.option(
-    "--as", "name", metavar="NAME", help="Who the link is for. Default: git's user.name, to be changed there."
+    "--as",
+    "name",
+    metavar="NAME",
+    help="Who the link is for. Default: git's user.name, which the person can change on the page.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON, for scripts. Only with --link.")
 @click.option("--no-open", is_flag=True, help="Don't open the browser.")
@@ -59,7 +62,7 @@ def board(
     "form",
     type=click.Choice(["markdown", "backlog", "github"]),
     default="markdown",
-    help="Backlog.md's files, or a file like that of `gh issue list --json`: tasks only.",
+    help="Write the files of Backlog.md, or JSON like that of `gh issue list --json`; both have tasks only.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files that were edited since the last export.")
 @json_flag

@@ -77,7 +77,7 @@ def list_indexes(store: str | None, as_json: bool) -> None:
 
 @index.command()
 @_repository
-@click.option("--commit", metavar="SHA", help="Only the index of this commit, which may be shortened.")
+@click.option("--commit", metavar="SHA", help="Only the index of this commit; a shortened SHA is enough.")
 @_store
 @json_flag
 def drop(repository: str, commit: str | None, store: str | None, as_json: bool) -> None:

@@ -293,7 +293,7 @@ def demo(context: click.Context, flags: ServerFlags, keep: bool, as_json: bool) 
 
 @main.command()
 @click.option("--reset", is_flag=True, help="Forget all calls until now.")
-@click.option("--on/--off", "on", default=None, help="Count calls, which is the default, or no more.")
+@click.option("--on/--off", "on", default=None, help="Whether calls are counted. Default: they are.")
 @json_flag
 def stats(reset: bool, on: bool | None, as_json: bool) -> None:
     """Show what tools were asked, how fast they answered, how often completely, and how short.

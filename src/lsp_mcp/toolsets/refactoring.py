@@ -239,7 +239,7 @@ class RefactorTools(Inlining):
         if len(matching) == 1:
             return matching[0]
         if not matching and "import" in wanted:
-            raise RefusedError("the imports are organized: there is nothing to change.")
+            raise RefusedError("the imports are already organized; there is nothing to change.")
         offered = "; ".join(one.name for one in matching or actions if not one.disabled) or "nothing"
         if matching:
             raise CallerError(f"the action {quoted(spelled)} means several of these: {offered}.")

@@ -81,7 +81,7 @@ class Rewriting:
         if not changes_order and not any(one.argument for one in wanted.parameters):
             return
         if called.only_call and number != wanted.before:
-            raise CannotError("passes what another call returns; give the values names first")
+            raise CannotError("passes the results of another call as arguments; assign these to variables first")
         if number > wanted.before and rest is None:
             raise CannotError(f"passes {count(number, 'argument')} for {count(wanted.before, 'parameter')}")
         if number < wanted.before - (rest is not None) and not has_defaults:
@@ -93,7 +93,9 @@ class Rewriting:
             if not new and not (one.index is not None and one.index == rest):
                 omitted = omitted or (one.added.name if one.added else wanted.names[one.index or 0] or str(one.index))
             elif new and omitted:
-                raise CannotError(f"leaves out the argument for {omitted}, before one that it must pass")
+                raise CannotError(
+                    f"omits the argument for {omitted}, which comes before an argument that must be passed"
+                )
             passed += new
         self._edits[found.start, found.end] = lambda own: found.inner(
             [Slot(own._argument(found, index, text), index) for index, text in passed]
