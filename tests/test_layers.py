@@ -48,7 +48,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"freshness"},
         {"readiness"},
         {"coverage"},
-        {"reloading", "trial_server"},
+        {"reloading", "trial_server", "unopened"},
         {"process", "editor"},
         {"life"},
     ],

@@ -90,11 +90,12 @@ class Ready(Data, frozen=True):
     progress_title: str = ""  # the `$/progress` that must have started and ended; empty: ready once initialized
     # The notification with `quiescent`, whether the server has loaded the workspace, and `health`, instead of that.
     status_notification: str = ""
+    log_pattern: str = ""  # the line of its log that says so, instead of those
 
     @property
     def work(self) -> str:
         """The title of the work that ends when the server is ready; empty if it never says so."""
-        return self.progress_title or ("loading the workspace" if self.status_notification else "")
+        return self.progress_title or ("loading the workspace" if self.status_notification or self.log_pattern else "")
 
 
 class Rename(Data, frozen=True):
@@ -206,6 +207,12 @@ class Adapter(Data, frozen=True):
     def is_generated(self, path: str | Path) -> bool:
         """Whether a build tool generated `path` for its own use."""
         return bool(self._generated and self._generated.search(str(path)))
+
+    def owns(self, path: Path, root: Path) -> bool:
+        """Whether `path` is a source of the workspace `root` itself, in a language of this server: of no dependency."""
+        if not self.language_of(path) or not path.is_relative_to(root):
+            return False
+        return not set(self.workspace.dependency_folder_names).intersection(path.relative_to(root).parts)
 
     def language_of(self, path: Path) -> Language | None:
         """The language of `path` by its extension; None if this server does not support it."""

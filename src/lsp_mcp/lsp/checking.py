@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Checked, Json
 from lsp_mcp.errors import SilentError
 from lsp_mcp.gaps import Gap
-from lsp_mcp.lsp.coverage import Coverage
+from lsp_mcp.lsp.coverage import Built, Coverage, Miss
 from lsp_mcp.lsp.freshness import Freshness
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.reading import read_told
 from lsp_mcp.lsp.reloading.reloading import Looked
-from lsp_mcp.prose import first_few
+from lsp_mcp.lsp.unopened import nearest_first, see_closed
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.uris import path_uri
@@ -30,10 +33,19 @@ log = logging.getLogger(__name__)
 
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 _SHARE = 0.75  # share of a call's remaining time that the server may spend checking
+_MOST_BASELINE = 2_000  # files that are checked one by one before anybody asks
+
+
+class _Others(Struct, frozen=True):
+    """Files that were checked in addition to those shown to the server, what hides others, and errors of a build."""
+
+    covers: frozenset[Path] = frozenset()
+    gap: Gap | None = None
+    errors: Mapping[Path, Sequence[Miss]] = {}
 
 
 class Checking:
-    """Collects diagnostics. `samples` are files, at least one of each project."""
+    """Collects diagnostics. `samples` are files, at least one of each project; `sources` are all of this server's."""
 
     def __init__(
         self,
@@ -43,6 +55,7 @@ class Checking:
         freshness: Freshness,
         *,
         samples: Callable[[], Collection[Path]],
+        sources: Callable[[], Awaitable[list[Path]]],
         coverage: Coverage,
         display_path: Callable[[Path], str],
         timeout: float,
@@ -53,12 +66,14 @@ class Checking:
         self._lifetime = lifetime
         self._freshness = freshness
         self._samples = samples
+        self._sources = sources
         self._coverage = coverage
         self._compiles_files = plugin.compiles_files
         self._display_path = display_path
         self.timeout = timeout  # seconds for one answer
         self._asking = asyncio.Lock()
         self._seen: tuple[tuple[int, Connection, frozenset[Path]], Checked] | None = None  # the last one, and its state
+        self._built: tuple[tuple[int, Connection], Built] | None = None  # the last build, and its state
         self._first: int | None = None  # the changes of the workspace when its baseline was to be taken
         self.baseline: Checked | None = None
 
@@ -88,7 +103,8 @@ class Checking:
         before = await self._freshness.sync()
         if not self.begin_baseline():
             return
-        if self._covers_workspace:
+        one_by_one = self._rules.closed_on_request and len(await self._sources()) <= _MOST_BASELINE
+        if self._covers_workspace or one_by_one:
             checked = await self.check()
         else:
             checked = self._checked(await self._lifetime.live(), await self._freshness.look_at(None))
@@ -113,7 +129,7 @@ class Checking:
             else:
                 changed = self._freshness.take_changed()
                 try:
-                    checked = await self._some(connection, {*changed, *also})
+                    checked = await self._some(connection, {*changed, *also}, is_part=bool(also))
                 except BaseException:
                     self._freshness.put_back(changed)
                     raise
@@ -145,13 +161,17 @@ class Checking:
         for path, misses in (await self._coverage.missed(shown)).items():
             if path in connection.notifications.diagnostics.unparsed:
                 continue  # its text is not what it looks like; the status says that errors may be hidden
-            text = self._documents.present(path)
-            raw = [
-                {"range": text.span_range(miss.span, connection.encoding), "severity": _ERROR, "message": miss.message}
-                for miss in misses
-            ]
-            found[path] = [*found.get(path, ()), *raw]
+            found[path] = [*found.get(path, ()), *self._as_diagnostics(path, misses, connection)]
         return found
+
+    def _as_diagnostics(self, path: Path, misses: Sequence[Miss], connection: Connection) -> list[Json]:
+        if not misses:
+            return []
+        text = self._documents.present(path)
+        return [
+            {"range": text.span_range(one.span, connection.encoding), "severity": one.severity, "message": one.message}
+            for one in misses
+        ]
 
     def _hiding(self, paths: Sequence[Path]) -> tuple[Gap, ...]:
         """The gap for files in which errors keep the server from finding others."""
@@ -159,15 +179,41 @@ class Checking:
         text = f"the reported errors may hide others in {named}; fix those and check again"
         return (Gap("syntax_error", text, tuple(paths)),)
 
-    async def _some(self, connection: Connection, changed: Collection[Path]) -> Checked:
-        """The diagnostics of a server that checks only the documents it is shown."""
+    async def _some(self, connection: Connection, changed: Collection[Path], *, is_part: bool) -> Checked:
+        """The diagnostics of a server that checks files one by one; `is_part`: no others than the `changed` matter."""
         with phase(lambda: f"{self._adapter.name}: checking changes"):
             looked = await self._freshness.look_at(changed)
         if left := {*looked.unread, *looked.silent}:
             self._freshness.put_back(left)
-        return self._checked(await self._lifetime.live(), looked)
+        connection = await self._lifetime.live()
+        return self._checked(connection, looked, await self._others(connection, changed, is_part=is_part))
 
-    def _checked(self, connection: Connection, looked: Looked) -> Checked:
+    async def _others(self, connection: Connection, changed: Collection[Path], *, is_part: bool) -> _Others | None:
+        """What is known of files that nobody has opened; None if nothing is."""
+        if self._coverage.builds:
+            built = await self._built_now(connection)
+            return _Others(frozenset(built.covers), Gap("not_read", built.left) if built.left else None, built.errors)
+        if not self._rules.closed_on_request:
+            return None
+        if is_part:
+            return _Others()
+        files = [path for path in await self._sources() if path not in self._documents]
+        with phase(lambda: f"{self._adapter.name}: checking {count(len(files), 'file')}"):
+            covers, left = await see_closed(connection, nearest_first(files, changed), self._patience)
+        text = f"{self._adapter.name} has not checked {count(len(left), 'other file')} yet; ask again"
+        return _Others(covers, Gap("not_read", text, tuple(left), about="others") if left else None)
+
+    async def _built_now(self, connection: Connection) -> Built:
+        """What the language's own build says of the present files."""
+        state = self._freshness.generation, connection
+        if self._built and self._built[0] == state:
+            return self._built[1]
+        with phase(lambda: f"{self._adapter.name}: building"):
+            built = await self._coverage.build(await self._sources(), self._patience)
+        self._built = None if built.left else (state, built)
+        return built
+
+    def _checked(self, connection: Connection, looked: Looked, others: _Others | None = None) -> Checked:
         found = dict(self._found(connection))
         if self._compiles_files:
             # Another question may have opened a file that is not compiled.
@@ -180,6 +226,24 @@ class Checking:
         incomplete = looked.incomplete
         if incomplete is None:
             incomplete = {path for path in connection.notifications.diagnostics.errors if path not in found}
+        covers = frozenset(looked.covers)
+        if others:
+            covers |= others.covers
+            found = {path: raw for path, raw in found.items() if path in covers}
+        if others and self._coverage.builds:
+            for path in others.covers:
+                own = [one for one in found.get(path, ()) if one.get("severity", _ERROR) != _ERROR]
+                found[path] = [*self._as_diagnostics(path, others.errors.get(path, ()), connection), *own]
+        gaps = self._gaps(looked)
+        if others:
+            gaps += [others.gap] if others.gap else []
+        elif not self._compiles_files:
+            text = f"{self._adapter.name} checked only changed and open files, not their dependents"
+            gaps.append(Gap("not_searched", text, brief="only changed and open files checked", about="dependents"))
+        return Checked(found, covers, frozenset(incomplete), tuple(gaps))
+
+    def _gaps(self, looked: Looked) -> list[Gap]:
+        """What the server has not said, or not surely, of the files that it was shown."""
         gaps: list[Gap] = []
         if looked.hidden:
             gaps += self._hiding(sorted(looked.hidden))
@@ -197,10 +261,7 @@ class Checking:
             text = f"{name} does not say when it is done: its errors for {named} may be outdated or incomplete"
             brief = f"{name} does not say when it is done"
             gaps.append(Gap("unverified", text, tuple(sorted(looked.undated)), brief=brief, about="undated"))
-        if not self._compiles_files:
-            text = f"{self._adapter.name} checked only changed and open files, not their dependents"
-            gaps.append(Gap("not_searched", text, brief="only changed and open files checked", about="dependents"))
-        return Checked(found, frozenset(looked.covers), frozenset(incomplete), tuple(gaps))
+        return gaps
 
     def _found(self, connection: Connection) -> Mapping[Path, list[Json]]:
         """Its diagnostics, without errors that are not in the code."""

@@ -48,6 +48,15 @@ class Miss(Struct, frozen=True):
 
     span: Span
     message: str
+    severity: int = 1  # LSP 3.17, `DiagnosticSeverity`
+
+
+class Built(Struct, frozen=True):
+    """What the language's own build says of the files that it `covers`; `left` says why it does not cover all."""
+
+    errors: Mapping[Path, Sequence[Miss]] = {}
+    covers: Collection[Path] = ()
+    left: str = ""
 
 
 class Setup(Struct, frozen=True):
@@ -168,6 +177,13 @@ class Coverage:
     async def dependents(self, paths: Collection[Path]) -> Collection[Path]:
         """The files of the build that include one of `paths`, through others too; these among them."""
         return paths
+
+    builds = False
+    """Whether the errors in code are those of `build`, of whose kinds the server knows only some."""
+
+    async def build(self, sources: Collection[Path], seconds: float) -> Built:
+        """Run the language's own build of what is on disk, for at most that long."""
+        return Built()
 
     async def missed(self, shown: Mapping[Path, Text]) -> Mapping[Path, Sequence[Miss]]:
         """The errors that the server does not report, of each file with any; `shown` are the texts of documents."""

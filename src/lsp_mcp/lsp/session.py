@@ -165,6 +165,7 @@ class Session:
             self._lifetime,
             self._freshness,
             samples=self._samples,
+            sources=self._sources,
             coverage=self._coverage,
             display_path=workspace.display_path,
             timeout=timeout,
@@ -433,6 +434,14 @@ class Session:
         """The open documents, at least one file: they cover all projects that the server has loaded."""
         ours = [path for path in self._documents if path.is_relative_to(self.root)]
         return ours or list(filter(None, [self._nearest()]))
+
+    async def _sources(self) -> list[Path]:
+        """All files in this server's languages but those of dependencies."""
+
+        def listed() -> list[Path]:
+            return [path for path in list(self._feed.files()) if self.adapter.owns(path, self.root)]
+
+        return await asyncio.to_thread(listed)
 
     def _started(self) -> None:
         """A new server has no documents."""

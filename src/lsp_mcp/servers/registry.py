@@ -46,6 +46,18 @@ def _intelephense() -> type[SessionPlugin]:
     return IntelephensePlugin
 
 
+def _typescript() -> type[SessionPlugin]:
+    from lsp_mcp.servers.typescript.plugin import TypeScriptPlugin
+
+    return TypeScriptPlugin
+
+
+def _rust_analyzer() -> type[SessionPlugin]:
+    from lsp_mcp.servers.rust_analyzer.plugin import RustAnalyzerPlugin
+
+    return RustAnalyzerPlugin
+
+
 def _syntax() -> type[SessionPlugin]:
     from lsp_mcp.servers.syntax.plugin import SyntaxPlugin
 
@@ -58,5 +70,7 @@ _PLUGINS: dict[str, Callable[[], type[SessionPlugin]]] = {
     "clangd": _clangd,
     "basedpyright": _basedpyright,
     "intelephense": _intelephense,
+    "typescript": _typescript,
+    "rust-analyzer": _rust_analyzer,
     "syntax": _syntax,
 }

@@ -54,6 +54,8 @@ class Diagnostics(Data, frozen=True):
     elsewhere_pattern: str = ""  # messages about another file, which the related information names
     outdated_code: str = ""  # code of the error that means that all were found with an old text of another file
     syntax_source: str = ""  # the `source` of errors that hide the code after them from the server
+    # It gives the diagnostics of closed files on request, by what is on disk; "unchanged" for one that it never checks.
+    closed_on_request: bool = False
 
 
 class Symbols(Data, frozen=True):

@@ -118,7 +118,7 @@ async def _document_problems(backend: Backend, paths: Collection[Path]) -> list[
         with suppress(PathError):
             await backend.documents.open(path)
     if not backend.plugin.compiles_files:
-        return await problems(backend, await backend.problems.check())
+        return await problems(backend, await backend.problems.check(paths))
     diagnostics = {}
     for path in paths:
         if await backend.problems.diagnosed(path):

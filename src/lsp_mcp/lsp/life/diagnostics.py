@@ -34,7 +34,9 @@ class Diagnostics:
         self.unparsed: dict[Path, str] = {}  # the first syntax error of each file that has any, open or not
         self._harmless = re.compile(harmless) if harmless else None
         self._changed = asyncio.Event()
-        self.raw: dict[Path, list[Any]] = {}  # the last of each document
+        self.raw: dict[Path, list[Any]] = {}  # the last of each document, published and requested ones
+        self._published: dict[Path, list[Any]] = {}
+        self._requested: dict[Path, list[Any]] = {}
         self._versions: dict[Path, int] = {}
         self._errors: dict[Path, str] = {}
         self._unusable: dict[Path, str] = {}  # files that this run of the server can never read
@@ -60,9 +62,17 @@ class Diagnostics:
             return  # it is closed, and the diagnostics of its text stay valid
         if version is None:
             self._undated[path] += 1
-        self._take(path, params["diagnostics"], self.serial(path, version) if isinstance(version, int) else -1)
+        serial = self.serial(path, version) if isinstance(version, int) else -1
+        self._take(path, params["diagnostics"], serial, self._published)
 
-    def _take(self, path: Path, said: list[Any], serial: int) -> None:
+    def requested(self, path: Path, said: list[Any], serial: int = -1) -> None:
+        """Process the answer to a request about `path`; `serial` as for `_take`.
+
+        A server may publish others of the same text: what the language's build says, for example.
+        """
+        self._take(path, said, serial, self._requested)
+
+    def _take(self, path: Path, said: list[Any], serial: int, among: dict[Path, list[Any]]) -> None:
         """`said` are the diagnostics for the version `serial` of `path`; negative: an unknown version."""
         if self._outdated and any(one.get("code") == self._outdated for one in said):
             self._times_outdated[path] += 1
@@ -70,6 +80,8 @@ class Diagnostics:
                 self.on_outdated(path)
             return
         self._times_outdated.pop(path, None)
+        among[path] = said
+        said = [*self._requested.get(path, ()), *self._published.get(path, ())]
         self.raw[path] = said
         self.unparsed.pop(path, None)
         if error := next((one for one in said if self._syntax and one.get("source") == self._syntax), None):
@@ -93,7 +105,7 @@ class Diagnostics:
     def published_before(self, path: Path, said: list[Any]) -> None:
         """The diagnostics of `path` when we connected, of a version unknown to us; a server may not send them again."""
         if path not in self.raw:
-            self._take(path, said, -1)
+            self._take(path, said, -1, self._published)
 
     def incomplete(self, path: Path, reason: str) -> None:
         """The server reports otherwise that it could not read all of `path`."""
@@ -111,11 +123,11 @@ class Diagnostics:
 
     def state(self) -> tuple[dict[Path, Any], ...]:
         """The present state, for `put_back`."""
-        return dict(self.raw), dict(self.unparsed), dict(self._errors)
+        return dict(self.raw), dict(self._published), dict(self._requested), dict(self.unparsed), dict(self._errors)
 
     def put_back(self, state: tuple[dict[Path, Any], ...]) -> None:
         """Diagnostics since `state` are about texts that no longer exist."""
-        self.raw, self.unparsed, self._errors = state
+        self.raw, self._published, self._requested, self.unparsed, self._errors = state
 
     def hides(self, diagnostic: Any) -> bool:
         """Whether `diagnostic` is an error because of which the server may miss uses."""
@@ -162,13 +174,13 @@ class Diagnostics:
         said = await self.pull(path) if self.pull else None
         if said is None:
             return False
-        self._take(path, said, version)
+        self.requested(path, said, version)
         return True
 
     @property
     def is_undated(self) -> bool:
-        """Whether it has published diagnostics, but never with a version."""
-        return not self._was_dated and self._undated.total() > 0
+        """Whether it has published diagnostics, but never with a version, and gives none on request."""
+        return self.pull_options is None and not self._was_dated and self._undated.total() > 0
 
     def times_undated(self, path: Path) -> int:
         """The number of reports about `path` without a version."""

@@ -56,13 +56,20 @@ class Notifications:
                 log.warning("%s: %s", self._name, params.get("message"))
             case "window/logMessage":
                 level = logging.INFO if params.get("type") in (_ERROR, _WARNING) else logging.DEBUG
-                log.log(level, "%s: %s", self._name, params.get("message"))
+                message = str(params.get("message"))
+                log.log(level, "%s: %s", self._name, message)
+                if (pattern := self._ready.log_pattern) and re.search(pattern, message):
+                    self._work("log", "begin")
+                    self._work("log", "end")
 
     def _take_status(self, status: Any) -> None:
         message = str(status.get("message") or "").strip()
         self.trouble = "" if status.get("health", "ok") == "ok" else message
-        kind = "end" if status.get("quiescent") else "begin"
-        self.progress.update(self._ready.status_notification, {"kind": kind, "title": self._ready.work})
+        self._work(self._ready.status_notification, "end" if status.get("quiescent") else "begin")
+
+    def _work(self, token: str, kind: str) -> None:
+        """Take in that the server begins to load the workspace, or has ended."""
+        self.progress.update(token, {"kind": kind, "title": self._ready.work})
 
     def registered(self, registrations: list[Any]) -> None:
         """Process a registration: the server asks for notifications."""

@@ -60,10 +60,11 @@ class PlainReloading:
         """See `Reloading.look_at`: for dependents, only open documents are known."""
         connection = await self._lifetime.live()
         diagnostics = connection.notifications.diagnostics
+        opened = {path for path in self._documents if self._adapter.owns(path, self._workspace.root)}
         if changed is None:
-            return Looked({p for p in self._documents if diagnostics.knows(p, self._documents.note_version(p))})
+            return Looked({path for path in opened if diagnostics.knows(path, self._documents.note_version(path))})
         mine = {path for path in changed if self._adapter.language_of(path) and path.is_file()}
-        return await look_at_documents(mine, self._documents, diagnostics, self._timeout)
+        return await look_at_documents(mine, opened, self._documents, diagnostics, self._timeout)
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Reloading.gaps`."""

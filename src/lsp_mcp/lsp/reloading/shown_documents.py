@@ -19,16 +19,16 @@ _UNDATED_SECONDS = 3.0  # for servers that never name the text of their diagnost
 
 
 async def look_at_documents(
-    changed: Collection[Path], documents: Documents, diagnostics: Diagnostics, timeout: float
+    changed: Collection[Path], opened: Collection[Path], documents: Documents, diagnostics: Diagnostics, timeout: float
 ) -> Looked:
-    """Make the server check the `changed` files, which are opened, and after changes also other open documents.
+    """Make the server check the `changed` files, which are opened, and after changes also those `opened` before.
 
     Dependents of a changed file may have new errors, though their own text is the same.
     """
     read: set[Path] = set()
     undated: set[Path] = set()
     silent: set[Path] = set()
-    waiting = {*changed, *documents}
+    waiting = {*changed, *opened}
     room = asyncio.Semaphore(_AT_ONCE)
 
     async def look(path: Path) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from lsp_mcp.lsp.coverage import SessionPlugin
-from lsp_mcp.servers.traits import WordCheck
+from lsp_mcp.servers.traits import Diagnostics, WordCheck
 
 
 class BasedpyrightPlugin(SessionPlugin):
     """basedpyright says of an argument that it does not know what the called function is: `print` for `print(x.a)`."""
 
+    diagnostics = Diagnostics(closed_on_request=True)
     word_check = WordCheck(named_by_text=True)

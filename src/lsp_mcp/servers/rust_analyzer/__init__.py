@@ -1,0 +1,1 @@
+"""rust-analyzer, a Rust language server."""

@@ -1,0 +1,1 @@
+"""TypeScript's own language server."""
