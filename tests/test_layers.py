@@ -100,6 +100,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "board",
             "debug",
         },
+        {"extracting"},
         {"inlining"},
         {"relocating"},
         {"signatures"},

@@ -92,6 +92,8 @@ class Packages(Data, frozen=True):
     clause: str = ""  # the package clause for {name}
     import_clause: str = ""  # imports what {spec} says
     qualified: str = ""  # another package's {name}
+    standard_module: str = ""  # its packages are imported without its path
+    interface: str = ""  # an interface {name} with {methods}, one a line
 
 
 class Follower(Data, frozen=True):
@@ -152,6 +154,7 @@ class BuiltAction(Data, frozen=True):
     # Answers to the server's prompts, by their ids.
     answers: dict[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()  # options that name a symbol, for the server by its package's path
     needs: str = ""  # offered on lines whose code matches this pattern; empty: never listed
 
 

@@ -17,6 +17,7 @@ from lsp_mcp.edits.plan import EditPlan, FileChange, Step
 from lsp_mcp.errors import CallerError, PointError, RefusedError
 from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.editing.offered_nearby import offered_nearby, own_actions
+from lsp_mcp.features.editing.relocating import import_path
 from lsp_mcp.features.editing.tidying import formatting
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Offers
@@ -27,7 +28,7 @@ from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.addresses import Address
 from lsp_mcp.toolsets.answers import Confirmed
 from lsp_mcp.toolsets.deltas import Looked
-from lsp_mcp.toolsets.inlining import Inlining
+from lsp_mcp.toolsets.extracting import Extracting
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.uris import path_uri
 from lsp_mcp.visible import quoted, shortened
@@ -39,6 +40,7 @@ _EXTRACT = "refactor.extract"
 _SIGNATURE = "change signature"
 _MOVE = "move"
 _INLINE = "inline"
+_INTERFACE = "extract interface"
 
 
 class _Target(Struct, frozen=True):
@@ -60,7 +62,7 @@ class _Found(Struct, frozen=True):
     plan: EditPlan | None = None
 
 
-class RefactorTools(Inlining):
+class RefactorTools(Extracting):
     """One tool for all code actions that change source, for changes of signatures, and moves to other packages."""
 
     @tool(title="Refactor", read_only=False, destructive=True)
@@ -87,6 +89,10 @@ class RefactorTools(Inlining):
             )
             if moved is not None:
                 return moved
+        if _normal(action or "") == _INTERFACE:
+            return await self._extract_interface(
+                call, target, options or {}, apply=apply, confirmed=confirmed, allow_partial=allow_partial
+            )
         if _normal(action or "").split()[:1] == [_INLINE]:
             keep = bool((options or {}).get("keep"))
             inlined = await self._inline_everywhere(
@@ -97,7 +103,7 @@ class RefactorTools(Inlining):
         backend, find = await self._handle(call, target)
 
         async def ask() -> _Found:
-            return await self._find(await find(), action, dict(options or {}))
+            return await self._find(call, await find(), action, dict(options or {}))
 
         answered = await answer(backend, ask, lambda found: Scope("file", found.target.path), report=call.report)
         found = answered.value
@@ -155,7 +161,7 @@ class RefactorTools(Inlining):
         except PointError as error:
             raise CallerError(f"{shortened(spelled)}: {error}.") from None
 
-    async def _find(self, target: _Target, action: str | None, options: dict[str, Any]) -> _Found:
+    async def _find(self, call: Call, target: _Target, action: str | None, options: dict[str, Any]) -> _Found:
         backend, path, text = target.backend, target.path, target.text
         checked = await backend.problems.check([path])
         before = await problems(backend, checked), checked
@@ -193,12 +199,35 @@ class RefactorTools(Inlining):
             edits: list[Json] = [{"changes": {path_uri(path): await formatting(backend, path, text)}}]
         else:
             try:
-                edits = await edits_of(backend, chosen, options, backend.root)
+                edits = await self._edits(call, backend, chosen, options)
             except RefusedError as error:
                 what = "; extract whole statements or one expression" if chosen.kind.startswith(_EXTRACT) else ""
                 raise RefusedError(f"{backend.plugin.name} refuses {chosen.name}: {error}{what}", error.code) from None
         plan = await plan_of(backend, edits) if edits else EditPlan(())
         return _Found(target, listed, before, chosen, _named(backend, chosen, plan, options))
+
+    async def _edits(self, call: Call, backend: Backend, action: Action, options: dict[str, Any]) -> list[Json]:
+        """The edits of `action`; if the server does not know a symbol in `options`, as any tool finds it."""
+        try:
+            return await edits_of(backend, action, options, backend.root)
+        except RefusedError:
+            spelled = {name: str(options[name]) for name in (action.built.symbols if action.built else ())}
+            full = {name: await self._in_full(call, value) for name, value in spelled.items()}
+            if not spelled:
+                raise
+        try:
+            return await edits_of(backend, action, {**options, **full}, backend.root)
+        except RefusedError as error:
+            said = "; ".join(
+                f"{value} is not an {name}, or no code here imports its package" for name, value in full.items()
+            )
+            raise RefusedError(said, error.code) from None
+
+    async def _in_full(self, call: Call, symbol: str) -> str:
+        """The name of a symbol with the path of its package. Raises `AnchorError`: it is unknown or ambiguous."""
+        found = await self._targets.target(await self._targets.handle(call, symbol))
+        packages = found.backend.plugin.renaming.packages
+        return f"{import_path(packages, found.path.parent)}.{found.name}" if packages else symbol
 
     async def _nearby(self, target: _Target, wanted: str) -> str:
         """Where the action is offered instead, as a sentence; empty if that is not known."""

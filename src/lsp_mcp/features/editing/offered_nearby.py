@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.references import references
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbol_text import enclosing_text
-from lsp_mcp.syntax.declarations import declarations_of
+from lsp_mcp.syntax.declarations import Declarations, declarations_of
 from lsp_mcp.syntax.signatures import signatures_of
 from lsp_mcp.text import Point, Span, Text
 
@@ -21,6 +21,7 @@ _MOST_USES = 8  # uses at which to ask
 _SIGNATURE = "change_signature (options: add, remove, rename, types, order)"
 _MOVE = "move (options: package)"
 _INLINE = "inline, everywhere"
+_INTERFACE = "extract interface (options: name, methods, in)"
 
 
 async def offered_nearby(
@@ -62,4 +63,12 @@ async def own_actions(backend: Backend, path: Path, text: Text, spans: Sequence[
     packages = backend.plugin.renaming.packages
     declared = await declarations_of(text, language.id) if packages and packages.qualified else None
     names = {name[0] for one in declared.declared if not one.receiver for name in one.names} if declared else set()
+    if declared and packages and packages.interface and _declares_type(declared, starts):
+        found.append(_INTERFACE)
     return [*found, _MOVE] if not starts.isdisjoint(names) else found
+
+
+def _declares_type(declared: Declarations, starts: Collection[int]) -> bool:
+    """Whether what is declared at one of `starts` has methods in that file."""
+    names = {declared.slice(name) for one in declared.declared for name in one.names if name[0] in starts}
+    return any(one.receiver in names for one in declared.declared)

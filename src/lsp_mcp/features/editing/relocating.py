@@ -295,7 +295,8 @@ def import_path(packages: Packages, folder: Path) -> str:
     for above in (folder, *folder.parents):
         content = content_or_nothing(above / packages.module_file).decode("utf-8", "replace")
         if found := re.search(packages.module_pattern, content, re.M):
-            return f"{found['path']}/{folder.relative_to(above).as_posix()}".removesuffix("/.")
+            path = f"{found['path']}/{folder.relative_to(above).as_posix()}".removesuffix("/.")
+            return path.removeprefix(f"{packages.standard_module}/") if packages.standard_module else path
     raise RefusedError(f"{folder} is in no module: there is no {packages.module_file} above it")
 
 

@@ -160,6 +160,8 @@ RENAMING = Renaming(
         clause="package {name}",
         import_clause="import {spec}",
         qualified="{package}.{name}",
+        standard_module="std",
+        interface="type {name} interface {{\n{methods}\n}}",
     ),
 )
 
@@ -190,6 +192,7 @@ REFACTORINGS = Refactorings(
             command="gopls.implement_interface",
             arguments=({"Location": "{location}"},),
             answers={"interface": "{interface}", "": "{interface}"},
+            symbols=("interface",),
             needs=r"^type\b",
         ),
     ),
