@@ -79,7 +79,7 @@ class Shown:
     "--backend",
     default="gopls",
     show_default=True,
-    help="The language server, or nvim: through that of a Neovim; or board; tasks: an agent's, beside grep; or "
+    help="The language server, or nvim: through that of a Neovim; or board; tasks, edits, questions: an agent's; or "
     "shared: five sessions.",
 )
 @click.option("--quick", is_flag=True, help="Few repetitions: a first impression.")
@@ -115,6 +115,8 @@ def _ways() -> dict[str, Callable[..., Shown]]:
         through_neovim.BACKEND: _run_through_neovim,
         "board": _run_board,
         "tasks": _run_tasks,
+        "edits": _run_edits,
+        "questions": _run_questions,
         "shared": _run_shared,
     }
 
@@ -147,11 +149,29 @@ def _run_tasks(backend: str, *, quick: bool) -> Shown:
     from tasks import warm
 
     with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as folder:
-        results = asyncio.run(tasks_run.run(Path(folder), progress=progress, quick=quick))
+        results = asyncio.run(tasks_run.run(Path(folder), tasks_run.DAILY, progress=progress, quick=quick))
         times = [] if quick else asyncio.run(warm.run(Path(folder) / "warm", progress=progress))
     figures = {"backend": backend, "tasks": [asdict(result) for result in results], "warm": [asdict(t) for t in times]}
     tables = [*tasks_run.tables(results), *(warm.tables(times) if times else [])]
     return Shown(_on("cobra and leveldb"), tables, figures)
+
+
+def _run_edits(backend: str, *, quick: bool) -> Shown:
+    from tasks import run as tasks_run
+
+    with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as folder:
+        results = asyncio.run(tasks_run.run(Path(folder), tasks_run.EDITS, progress=progress, quick=quick))
+    figures = {"backend": backend, "edits": [asdict(result) for result in results]}
+    return Shown(_on("cobra, leveldb and redis"), tasks_run.tables(results), figures)
+
+
+def _run_questions(backend: str, *, quick: bool) -> Shown:
+    from tasks import questions
+
+    with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as folder:
+        asked = asyncio.run(questions.run(Path(folder), progress=progress, quick=quick))
+    figures = {"backend": backend, "questions": msgspec.to_builtins([asdict(one) for one in asked])}
+    return Shown(_on("prometheus, x/tools, cobra, redis and leveldb"), questions.tables(asked), figures)
 
 
 def _run_shared(backend: str, *, quick: bool) -> Shown:

@@ -1,4 +1,4 @@
-"""Runs the tasks of `tasks.toml` and judges what came of them: `run`, `tables`."""
+"""Runs the tasks of `tasks.toml` or `edits.toml` and judges what came of them: `run`, `tables`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CodeTree(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Task(msgspec.Struct, forbid_unknown_fields=True):
-    """One task; `tasks.toml` says what the fields are."""
+    """One task; `tasks.toml` says what the fields are. `edits` are made by another program before: [file, old, new]."""
 
     name: str
     tree: str
@@ -48,14 +48,12 @@ class Task(msgspec.Struct, forbid_unknown_fields=True):
     files: list[str] = []
     works: str = ""
     first_right: bool = False
-    before: str = ""
-    edit: tuple[str, str] | None = None
+    edits: list[tuple[str, str, str]] = []
 
 
 class Tasks(msgspec.Struct, forbid_unknown_fields=True):
-    """All of `tasks.toml`."""
+    """All of `tasks.toml` or `edits.toml`."""
 
-    trees: dict[str, CodeTree]
     task: list[Task]
 
 
@@ -77,6 +75,12 @@ class Peer(msgspec.Struct, forbid_unknown_fields=True):
     arguments: list[str]
     before: list[tuple[str, dict[str, Any]]] = []
     task: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    languages: list[str] = []  # those that its servers here have; empty: all
+
+    @property
+    def key(self) -> str:
+        """Its name without the version."""
+        return self.name.rpartition(" ")[0]
 
 
 class Peers(msgspec.Struct, forbid_unknown_fields=True):
@@ -93,12 +97,19 @@ class Result:
     verdicts: dict[str, Verdict]
 
 
-_OURS, _SCRIPT = "lsp-mcp", "grep and go"
+OURS, SCRIPT = "lsp-mcp", "grep and go"
+_QUICK = "cobra"
+DAILY, EDITS = "tasks.toml", "edits.toml"
 
 
-def load() -> Tasks:
-    """The tasks."""
-    return msgspec.toml.decode((_HERE / "tasks.toml").read_bytes(), type=Tasks)
+def trees() -> dict[str, CodeTree]:
+    """All code, by name."""
+    return msgspec.toml.decode((_HERE / "trees.toml").read_bytes(), type=dict[str, CodeTree])
+
+
+def load(file: str) -> list[Task]:
+    """The tasks in a file."""
+    return msgspec.toml.decode((_HERE / file).read_bytes(), type=Tasks).task
 
 
 def installed_peers() -> list[Peer]:
@@ -107,20 +118,23 @@ def installed_peers() -> list[Peer]:
     return [peer for peer in peers.peer if shutil.which(peer.program)]
 
 
-async def run(folder: Path, *, progress: Callable[[str], None], quick: bool = False) -> list[Result]:
-    """Do all tasks, each side in its own copies of the trees below `folder`; if `quick`, those of the first tree.
+async def run(folder: Path, file: str, *, progress: Callable[[str], None], quick: bool = False) -> list[Result]:
+    """Do the tasks in a file, each side in its own copies of the trees below `folder`; if `quick`, those on cobra.
 
     Raises:
         RuntimeError: the code of a tree cannot be fetched.
     """
-    tasks, peers = load(), installed_peers()
+    tasks, peers = load(file), installed_peers() if file == DAILY else []
     results = []
-    for name, tree in list(tasks.trees.items())[: 1 if quick else None]:
+    for name, tree in trees().items():
+        here = [one for one in tasks if one.tree == name and (name == _QUICK or not quick)]
+        if not here:
+            continue
         progress(f"fetching {name}")
-        source = _fetched(name, tree)
-        for task in (one for one in tasks.task if one.tree == name):
+        source = fetched(name, tree)
+        for task in here:
             progress(task.name)
-            verdicts = {_OURS: await _ours(task, tree, source, folder), _SCRIPT: _script(task, tree, source, folder)}
+            verdicts = {OURS: await _ours(task, tree, source, folder), SCRIPT: _script(task, tree, source, folder)}
             for peer in peers:
                 progress(f"{task.name}: {peer.name}")
                 verdicts[peer.name] = await _peer(peer, task, tree, source, folder)
@@ -131,11 +145,11 @@ async def run(folder: Path, *, progress: Callable[[str], None], quick: bool = Fa
 
 
 async def _ours(task: Task, tree: CodeTree, source: Path, folder: Path) -> Verdict:
-    root = _copy(source, folder / "ours", tree)
+    root = copied(source, folder / "ours", tree)
     # One cache for all tasks: an agent works in a tree that is known.
     flags = ("--format", "compact", "--request-timeout", "300", "--ready-timeout", "600")
     async with started(tree.backend, root, folder / f"cache-{task.tree}", *flags) as client:
-        if task.edit:
+        if task.edits:
             await client.text("check", {})  # what was wrong before the edit
             _edit(root, task)
         offered = {tool.name for tool in (await client.client.list_tools()).tools}
@@ -150,33 +164,32 @@ async def _peer(peer: Peer, task: Task, tree: CodeTree, source: Path, folder: Pa
     calls = peer.task.get(task.name.partition(" ")[0], [])
     if not calls:
         return Verdict(0, 0, None)
-    root = _copy(source, folder / "peer", tree)
-    filled = partial(_filled, root=root, language={"gopls": "go"}.get(tree.backend, "cpp"))
+    root = copied(source, folder / "peer", tree)
+    fill = partial(filled, root=root, language={"gopls": "go"}.get(tree.backend, "cpp"))
     done = await another(
-        [shutil.which(peer.program) or peer.program, *filled(peer.arguments)],
+        [shutil.which(peer.program) or peer.program, *fill(peer.arguments)],
         root,
-        filled(peer.before),
-        filled(calls),
-        edit=(lambda: _edit(root, task)) if task.edit else None,
+        fill(peer.before),
+        [fill(calls)],
+        edit=lambda: _edit(root, task),
     )
-    return _judged(task, done, root)
+    return _judged(task, done[0], root)
 
 
-def _filled(value: Any, *, root: Path, language: str) -> Any:
+def filled(value: Any, *, root: Path, language: str) -> Any:
     """`value` with the folder of the tree and its language for `{root}` and `{language}`, wherever they stand."""
     if isinstance(value, str):
         return value.replace("{root}", str(root)).replace("{language}", language)
     if isinstance(value, dict):
-        return {key: _filled(one, root=root, language=language) for key, one in value.items()}
-    return [_filled(one, root=root, language=language) for one in value] if isinstance(value, (list, tuple)) else value
+        return {key: filled(one, root=root, language=language) for key, one in value.items()}
+    return [filled(one, root=root, language=language) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _script(task: Task, tree: CodeTree, source: Path, folder: Path) -> Verdict:
     if not task.script:
         return Verdict(0, 0, None)
-    root = _copy(source, folder / "script", tree)
-    if task.edit:
-        _edit(root, task)
+    root = copied(source, folder / "script", tree)
+    _edit(root, task)
     return _judged(task, script(root, task.script), root)
 
 
@@ -191,14 +204,13 @@ def _judged(task: Task, done: Done, root: Path) -> Verdict:
 
 
 def _edit(root: Path, task: Task) -> None:
-    assert task.edit
-    file = root / task.before
-    text = file.read_text("utf-8")
-    assert task.edit[0] in text, f"{task.name}: {task.before} no longer has what is edited"
-    file.write_text(text.replace(*task.edit), "utf-8")
+    for name, old, new in task.edits:
+        text = (root / name).read_text("utf-8")
+        assert old in text, f"{task.name}: {name} no longer has what is edited"
+        (root / name).write_text(text.replace(old, new), "utf-8")
 
 
-def _copy(source: Path, root: Path, tree: CodeTree) -> Path:
+def copied(source: Path, root: Path, tree: CodeTree) -> Path:
     """A fresh copy of `source` at `root`, as a checkout: the same path each time, so that indexes fit."""
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(source, root)
@@ -219,7 +231,8 @@ def _copy(source: Path, root: Path, tree: CodeTree) -> Path:
     return root
 
 
-def _fetched(name: str, tree: CodeTree) -> Path:
+def fetched(name: str, tree: CodeTree) -> Path:
+    """The code of a tree, as published. Raises `RuntimeError`: it cannot be fetched."""
     if tree.code:
         return code(Tree(name=name, code=tree.code, references=[], outlines=[], names=[]))
     folder = _CACHE / f"debian-{tree.debian}"
@@ -258,7 +271,7 @@ def tables(results: list[Result]) -> list[Table]:
 
 
 def _is_shortest(verdicts: dict[str, Verdict], *, wrong_too: bool) -> bool:
-    own = verdicts[_OURS]
+    own = verdicts[OURS]
     counted = (True, False) if wrong_too else (True,)
-    others = [one.bytes for side, one in verdicts.items() if side != _OURS and one.right in counted]
+    others = [one.bytes for side, one in verdicts.items() if side != OURS and one.right in counted]
     return own.right is True and all(own.bytes < other for other in others)

@@ -48,25 +48,36 @@ async def ours(client: McpClient, calls: Calls, *, first_right: bool) -> Done:
 
 
 async def another(
-    command: Sequence[str], root: Path, before: Calls, calls: Calls, *, edit: Callable[[], None] | None
-) -> Done:
-    """The `calls` of the MCP server that `command` starts in `root`; those `before`, and `edit` then, do not count."""
-    done = Done()
+    command: Sequence[str],
+    root: Path,
+    before: Calls,
+    groups: Sequence[Calls],
+    *,
+    edit: Callable[[], None] = lambda: None,
+) -> list[Done]:
+    """What came of each group of calls of the MCP server that `command` starts in `root`.
+
+    Those `before`, and `edit` then, do not count.
+    """
     server = StdioServerParameters(command=command[0], args=list(command[1:]), cwd=root, env=dict(os.environ))
     async with Client(server, mode="legacy") as client:
         for tool, arguments in before:
             await client.call_tool(tool, arguments)
-        if edit:
-            edit()
-        for tool, arguments in calls:
-            done.calls += 1
-            try:
-                result = await client.call_tool(tool, arguments)
-            except Exception as error:  # noqa: BLE001 (as `ours`)
-                done.failed.append(str(error))
-                continue
-            said = "\n".join(block.text for block in result.content if block.type == "text")
-            (done.failed if result.is_error else done.answers).append(said)
+        edit()
+        return [await _group(client, calls) for calls in groups]
+
+
+async def _group(client: Client, calls: Calls) -> Done:
+    done = Done()
+    for tool, arguments in calls:
+        done.calls += 1
+        try:
+            result = await client.call_tool(tool, arguments)
+        except Exception as error:  # noqa: BLE001 (as `ours`)
+            done.failed.append(str(error))
+            continue
+        said = "\n".join(block.text for block in result.content if block.type == "text")
+        (done.failed if result.is_error else done.answers).append(said)
     return done
 
 
