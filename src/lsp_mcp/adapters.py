@@ -159,7 +159,7 @@ class Passthrough(Data, frozen=True):
 class Indexer(Data, frozen=True):
     """The program that makes a SCIP index of a workspace for `lsp-mcp index build`."""
 
-    command: tuple[str, ...]  # run in the workspace root; {output} is the file, {name} the root's own name
+    command: tuple[str, ...]  # run in the workspace root; {output} is the file, {name} its package or else its own name
     get: str  # how to install it
 
 

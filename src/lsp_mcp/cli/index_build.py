@@ -13,6 +13,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.cli.help import working
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.errors import ConfigError, MissingProgramError, UnavailableError
+from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.wire.process import child_environment
 from lsp_mcp.workspace import from_home
 
@@ -53,7 +54,8 @@ def build_index(flags: ServerFlags, output: Path, *, as_json: bool) -> None:
 
 def _run(adapter: Adapter, root: Path, output: Path) -> None:
     assert adapter.indexer
-    words = [word.replace("{output}", str(output)).replace("{name}", root.name) for word in adapter.indexer.command]
+    name = plugin_of(adapter).index_package(root / "file").rpartition(" ")[2] or root.name
+    words = [word.replace("{output}", str(output)).replace("{name}", name) for word in adapter.indexer.command]
     folders = [str(Path(folder).expanduser()) for folder in adapter.extra_paths]
     program = shutil.which(words[0]) or shutil.which(words[0], path=":".join(folders))
     if program is None:

@@ -11,10 +11,12 @@ import re
 from typing import NamedTuple
 
 _PARTS = re.compile(r"((?:[^ ]|  )*) ")
+_SIMPLE = re.compile(r"[A-Za-z0-9_+\-$]+")
 _NAME = r"(?:`(?:[^`]|``)+`|[\w+\-$]+)"
 _DESCRIPTOR = re.compile(
     rf"(?P<name>{_NAME})(?P<suffix>[/#.:!]|\([\w+\-$]*\)\.)|\[(?P<type>{_NAME})\]|\((?P<arg>{_NAME})\)"
 )
+_IMPLEMENTATION = "impl"
 _KINDS = {"#": "type", ".": "variable", "/": "namespace", ":": "meta", "!": "macro"}
 
 
@@ -59,6 +61,11 @@ def parse(symbol: str) -> Moniker | None:
     return Moniker(scheme, manager, package, version, symbol[at:]) if symbol[at:] else None
 
 
+def escaped(name: str) -> str:
+    """`name` as a descriptor spells it: in backquotes unless it has only letters, digits and `_+-$`."""
+    return name if _SIMPLE.fullmatch(name) else f"`{name.replace('`', '``')}`"
+
+
 class Described(NamedTuple):
     """The names in descriptors: `path` of the namespaces, `names` of types and members, the last one's kind."""
 
@@ -68,19 +75,34 @@ class Described(NamedTuple):
 
 
 def described(descriptors: str) -> Described | None:
-    """The names in `descriptors`; None for parameters and for what has not this form."""
+    """The names in `descriptors`; None for parameters and for what has not this form.
+
+    A member of `impl#[Type][Trait]`, rust-analyzer's form, is one of `Type`.
+    """
     path: list[str] = []
     names: list[str] = []
     kind, at = "", 0
     while at < len(descriptors):
         found = _DESCRIPTOR.match(descriptors, at)
-        if not found or found["name"] is None:
+        if not found or found["arg"] or (found["type"] and (found.end() == len(descriptors) or not names)):
             return None
-        name = found["name"]
-        name = name[1:-1].replace("``", "`") if name[0] == "`" else name
+        at = found.end()
+        if found["type"]:
+            if names[-1] == _IMPLEMENTATION and kind == "type":
+                names[-1] = _plain(_unquoted(found["type"]))
+            continue
         kind = _KINDS.get(found["suffix"], "function")
         if kind == "function" and names:
             kind = "method"
-        (path if kind == "namespace" else names).append(name)
-        at = found.end()
+        (path if kind == "namespace" else names).append(_unquoted(found["name"]))
     return Described("/".join(path), tuple(names), kind)
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name[0] == "`" else name
+
+
+def _plain(type_name: str) -> str:
+    """The word of a type without its arguments, references and path: `Map` of `&mut a::Map<K>`."""
+    words = re.findall(r"\w+", type_name.partition("<")[0])
+    return words[-1] if words else type_name

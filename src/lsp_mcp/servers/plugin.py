@@ -127,9 +127,10 @@ class Plugin:
         it; empty if it is not known."""
         return ""
 
-    def index_symbols(self, path: Path, name: str) -> Sequence[str]:
+    def index_symbols(self, path: Path, name: str, scopes: Sequence[str] = ()) -> Sequence[str]:
         """Serves answers about other repositories: the names in SCIP, without a version, that the declaration of `name`
-        in `path` may have; none if it is not known how indexers name it."""
+        in `path` may have; none if it is not known how indexers name it. `scopes` are the namespaces in the file that
+        it is in, as far as `name` does not have them."""
         return ()
 
     def exported_name(self, name: str) -> str:

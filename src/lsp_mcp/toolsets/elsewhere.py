@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lsp_mcp.anchors import Anchor, is_anchor, parse_anchor
 from lsp_mcp.errors import LspMcpError
@@ -15,9 +15,10 @@ from lsp_mcp.index.place import known_store
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import Source
 from lsp_mcp.render.elsewhere import OtherPlaces, OtherRepository
-from lsp_mcp.requests.containers import Containers
+from lsp_mcp.requests.containers import Container, Containers
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.requests.symbols import FUNCTIONS, SCOPES
 from lsp_mcp.text import Span, Text, numbers_point, point_numbers
 from lsp_mcp.toolsets.symbols import SymbolTarget, Targets
 
@@ -29,6 +30,16 @@ _BRIEF = "other repositories as indexed"
 
 Said = tuple[OtherPlaces | None, list[Gap]]
 """What was found elsewhere, None if nothing was asked; and what is not known."""
+
+
+class _Declared(NamedTuple):
+    """A declaration with the namespaces in its file that its full name does not have; `kind` is empty if it is in no
+    outline."""
+
+    path: Path
+    name: str
+    kind: str = ""
+    scopes: Sequence[str] = ()
 
 
 class OtherRepositories:
@@ -49,11 +60,11 @@ class OtherRepositories:
             return None, [Gap("not_searched", f"other repositories were not asked: {error}")]
         if declared is None:
             return None, []
-        path, name, kind = declared
+        path, name, kind = declared.path, declared.name, declared.kind
         plugin = target.backend.plugin
         if not plugin.is_exported(name, path):
             return None, []
-        symbols = plugin.index_symbols(path, name)
+        symbols = plugin.index_symbols(path, name, declared.scopes) if kind else ()
         names = _words(name)
         own = plugin.index_package(target.path)
 
@@ -146,13 +157,21 @@ class OtherRepositories:
         gap = Gap("not_searched", text, brief=_BRIEF, about=_BRIEF)
         return _places(found, noun, self._targets.scheme), [gap]
 
-    async def _declared(self, target: SymbolTarget) -> tuple[Path, str, str] | None:
-        """The file, full name and kind of the declaration that `target` means; None if it is in no outline: a local."""
+    async def _declared(self, target: SymbolTarget) -> _Declared | None:
+        """The declaration that `target` means; None if no other repository can name it, since it is in a function."""
         places = await definition_places(target.backend, target.path, target.identifier.start)
         for path, point in places[:1]:
-            for one in await Containers(target.backend).known(path):
-                if one.place.span.start == point:
-                    return path, one.name, one.kind
+            outline = await Containers(target.backend).known(path)
+            own = next((one for one in outline if one.place.span.start == point), None)
+            around = [one for one in outline if one is not own and one.holds(point)]
+            if not (own and _is_member(own)) and any(one.kind in FUNCTIONS for one in around):
+                return None  # a method may create attributes, which are members
+            name = _full_name(own, around) if own else ""
+            if not own or not name:
+                return _Declared(path, target.name)
+            is_whole = bool(target.backend.plugin.symbols.scope_separator)
+            scopes = [one.name for one in around if one.kind in SCOPES and not is_whole]
+            return _Declared(path, name, own.kind, scopes)
         return None
 
 
@@ -184,6 +203,19 @@ def _repository(there: There, noun: str, scheme: Callable[[Path], str]) -> Other
         more=there.total - len(anchors),
         is_exact=is_exact,
     )
+
+
+def _full_name(own: Container, around: Sequence[Container]) -> str:
+    """The name of a declaration with those around it that indexes write, too; empty if it is not known."""
+    inner = around[-1] if around else None
+    if inner is None or inner.kind in SCOPES or _is_member(own):
+        return own.name
+    return f"{inner.name}.{own.name}" if inner.kind == "enum_member" else ""
+
+
+def _is_member(one: Container) -> bool:
+    """Whether a declaration is a member of its type, rather than a local of a method."""
+    return bool(one.owner) and one.name.startswith(one.owner)
 
 
 def _words(name: str) -> list[str]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from lsp_mcp.lsp.coverage import SessionPlugin
+from lsp_mcp.servers.basedpyright.index_names import index_package, index_symbols
 from lsp_mcp.servers.traits import Diagnostics, WordCheck
 
 
@@ -11,3 +15,11 @@ class BasedpyrightPlugin(SessionPlugin):
 
     diagnostics = Diagnostics(closed_on_request=True)
     word_check = WordCheck(named_by_text=True)
+
+    def index_package(self, path: Path) -> str:
+        """See `Plugin.index_package`."""
+        return index_package(path)
+
+    def index_symbols(self, path: Path, name: str, scopes: Sequence[str] = ()) -> Sequence[str]:
+        """See `Plugin.index_symbols`."""
+        return index_symbols(path, name, scopes)

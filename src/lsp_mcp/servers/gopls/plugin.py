@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
@@ -80,7 +80,7 @@ class GoplsPlugin(SessionPlugin):
         """See `Plugin.index_package`."""
         return index_package(path)
 
-    def index_symbols(self, path: Path, name: str) -> tuple[str, ...]:
+    def index_symbols(self, path: Path, name: str, scopes: Sequence[str] = ()) -> Sequence[str]:
         """See `Plugin.index_symbols`."""
         return index_symbols(path, name)
 

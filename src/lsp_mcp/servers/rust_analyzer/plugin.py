@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
 from lsp_mcp.servers.rust_analyzer.cargo import CargoCoverage
+from lsp_mcp.servers.rust_analyzer.index_names import index_package, index_symbols
 
 
 class RustAnalyzerPlugin(SessionPlugin):
@@ -12,3 +16,11 @@ class RustAnalyzerPlugin(SessionPlugin):
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""
         return CargoCoverage(start)
+
+    def index_package(self, path: Path) -> str:
+        """See `Plugin.index_package`."""
+        return index_package(path)
+
+    def index_symbols(self, path: Path, name: str, scopes: Sequence[str] = ()) -> Sequence[str]:
+        """See `Plugin.index_symbols`."""
+        return index_symbols(path, name, scopes)

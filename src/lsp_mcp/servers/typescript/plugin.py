@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from lsp_mcp.lsp.coverage import SessionPlugin
 from lsp_mcp.servers.traits import Diagnostics
+from lsp_mcp.servers.typescript.index_names import index_package, index_symbols
 
 
 class TypeScriptPlugin(SessionPlugin):
     """It loads the project of a closed file to give its diagnostics."""
 
     diagnostics = Diagnostics(closed_on_request=True)
+
+    def index_package(self, path: Path) -> str:
+        """See `Plugin.index_package`."""
+        return index_package(path)
+
+    def index_symbols(self, path: Path, name: str, scopes: Sequence[str] = ()) -> Sequence[str]:
+        """See `Plugin.index_symbols`."""
+        return index_symbols(path, name, scopes)
