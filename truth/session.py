@@ -94,7 +94,7 @@ class Session:
 @contextmanager
 def session(backend: str, folder: Path, cache: Path) -> Iterator[Session]:
     """`lsp-mcp` on `folder`, with an index of its own in `cache`; it has ended at the end."""
-    scheme = {"gopls": "go", "clangd": "cpp"}[backend]
+    scheme = {"gopls": "go", "clangd": "cpp"}.get(backend, "")
     options = [
         "--backend",
         backend,

@@ -1,5 +1,6 @@
 """Answers about a Go module name what other repositories do with it: real gopls, SCIP as scip-go 0.2.9 spells it."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,29 @@ def test_the_impact_of_a_change_includes_uses_in_another_repository(root: Path, 
             "go://example.com/b@bbb222/polite/polite.go#14:11",
         ]
         assert "elsewhere only 1 indexed repository is known, each as of its commit" in found["status"]
+
+    asking("gopls", root, question, index_store=store)
+
+
+def test_the_status_says_which_indexes_are_older_than_the_text_and_that_versions_differ(
+    root: Path, store: str, tmp_path: Path
+) -> None:
+    old = go_symbol(PACKAGE, "Hello().", module="example.com/a", version="v1.0.0")
+    file = write(tmp_path / "d.scip", document("d.go", occurrence(old, 3, 4, 9)))
+    opened = IndexStore(store)
+    opened.push(gather(file, None, with_text=False), "example.com/d", "ddd444")
+    opened.close()
+    text = root / "greet" / "greet.go"
+
+    async def question(ask: Asked) -> None:
+        os.utime(text, (1, 1))
+        found = await ask("find_symbol_references_by_anchor", symbol_anchor="Hello")
+        assert "uses are of 2 versions: v1.0.0, v1.2.0" in found["status"]
+        assert "older than" not in found["status"]
+
+        os.utime(text)
+        found = await ask("find_symbol_references_by_anchor", symbol_anchor="Hello")
+        assert "2 of these indexes are older than greet.go here" in found["status"]
 
     asking("gopls", root, question, index_store=store)
 

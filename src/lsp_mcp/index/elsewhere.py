@@ -31,10 +31,15 @@ class There(Struct, frozen=True):
 
 
 class Elsewhere(Struct, frozen=True):
-    """What was found, and how many repositories were asked."""
+    """What was found, how many repositories were asked, and when their indexes were pushed."""
 
     found: list[There]
     asked: int
+    pushed: list[datetime]
+
+    def older_than(self, moment: float) -> int:
+        """How many of the indexes were pushed before `moment`, in seconds since 1970."""
+        return sum(one.timestamp() < moment for one in self.pushed)
 
     @property
     def total(self) -> int:
@@ -130,7 +135,7 @@ def _asked(
     places: Callable[[Found], list[Use]],
 ) -> Elsewhere:
     def work(connection: Connection) -> Elsewhere:
-        others = {one.key for one in listed(connection, only_newest=True) if not {*own} & {*one.packages}}
+        others = {one.key: one for one in listed(connection, only_newest=True) if not {*own} & {*one.packages}}
         found = []
         for one in find(connection):
             listed_uses = places(one)
@@ -145,6 +150,7 @@ def _asked(
                         total=len(listed_uses),
                     )
                 )
-        return Elsewhere(found, len(others))
+        pushed = [datetime.fromisoformat(one.pushed_at) for one in others.values()]
+        return Elsewhere(found, len(others), pushed)
 
     return opened(url).read(work)

@@ -12,7 +12,7 @@ from lsp_mcp.errors import LspMcpError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.index.patience import asked
 from lsp_mcp.index.place import known_store
-from lsp_mcp.prose import count
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import Source
 from lsp_mcp.render.elsewhere import OtherPlaces, OtherRepository
 from lsp_mcp.requests.containers import Container, Containers
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lsp_mcp.index.elsewhere import Elsewhere, Excerpt, There
 
 _MOST = 10  # places listed for each repository
+_MOST_VERSIONS = 4  # named in a status
 _BRIEF = "other repositories as indexed"
 
 Said = tuple[OtherPlaces | None, list[Gap]]
@@ -77,7 +78,7 @@ class OtherRepositories:
             alike, defining = elsewhere.called(url, names)
             return question(url, alike, defining, _MOST)
 
-        found, gaps = await self._said(url, ask, what)
+        found, gaps = await self._said(url, ask, what, path)
         if found and kind == "method" and what == "use":
             text = f"elsewhere calls of {name} through an interface or a base are not counted: ask about that method"
             gaps.append(Gap("not_searched", text, brief="calls through interfaces elsewhere"))
@@ -145,7 +146,7 @@ class OtherRepositories:
 
     # --- inside ------------------------------------------------------------------------------------
 
-    async def _said(self, url: str, ask: Callable[[], Elsewhere], noun: str) -> Said:
+    async def _said(self, url: str, ask: Callable[[], Elsewhere], noun: str, declared: Path | None = None) -> Said:
         try:
             found = await asked(url, ask)
         except ModuleNotFoundError as error:
@@ -154,6 +155,11 @@ class OtherRepositories:
             return None, [Gap("not_searched", f"other repositories were not asked: {error}")]
         number = "1 indexed repository is" if found.asked == 1 else f"{found.asked:,} indexed repositories are"
         text = f"elsewhere only {number} known, each as of its commit"
+        versions = sorted({one.version for one in found.found if one.version})
+        if versions[1:]:
+            text += f"; uses are of {len(versions):,} versions: {first_few(versions, _MOST_VERSIONS)}"
+        if declared and (older := found.older_than(_changed(declared))):
+            text += f"; {older:,} of these indexes {'is' if older == 1 else 'are'} older than {declared.name} here"
         gap = Gap("not_searched", text, brief=_BRIEF, about=_BRIEF)
         return _places(found, noun, self._targets.scheme), [gap]
 
@@ -216,6 +222,14 @@ def _full_name(own: Container, around: Sequence[Container]) -> str:
 def _is_member(one: Container) -> bool:
     """Whether a declaration is a member of its type, rather than a local of a method."""
     return bool(one.owner) and one.name.startswith(one.owner)
+
+
+def _changed(path: Path) -> float:
+    """When `path` was changed, in seconds since 1970; 0 if it is gone."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _words(name: str) -> list[str]:
