@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
 
 from asking import skip_without
-from lsp_mcp.daemon.memory import default_limit
+from lsp_mcp.daemon.memory import default_limit, peak, taken_by
 from mcp_process import BOUND
 from shared_daemon import Desk, ask
 
@@ -63,3 +65,22 @@ def test_servers_of_workspaces_that_nobody_asks_end_when_all_take_too_much_memor
 def test_by_default_servers_may_take_half_of_the_memory() -> None:
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     assert 0 < default_limit() <= there / 2 + 2**20
+
+
+def test_memory_that_a_server_took_and_gave_back_since_the_last_look_counts() -> None:
+    size = 64 * 2**20
+    code = f"while input(): b = bytearray({size}); b[::4096] = b'x' * len(b[::4096]); del b; print('given back')"
+    with subprocess.Popen(
+        [sys.executable, "-uc", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as one:
+        assert one.stdin and one.stdout
+        peak(one.pid)
+        one.stdin.write("take\n")
+        one.stdin.flush()
+        assert one.stdout.readline()
+        there = psutil.Process(one.pid).memory_info().rss
+        about = {"servers": [{"rss": there, "peak": peak(one.pid)}]}
+        assert taken_by(about) > there + size / 2
+        assert peak(one.pid) < there + size / 2, "a peak counts once"
+        one.kill()
+    assert peak(one.pid) == 0

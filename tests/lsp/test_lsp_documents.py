@@ -147,6 +147,27 @@ async def test_no_version_is_used_twice_not_even_for_another_document_or_another
 
 
 @bounded
+async def test_documents_are_closed_when_they_are_too_large_together_but_never_the_last_one(
+    fake: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents_module, "MAX_OPEN_CHARACTERS", 10)
+    a, b, c, d = (fake.write(f"{name}.txt", name * size) for name, size in (("a", 4), ("b", 4), ("c", 5), ("d", 20)))
+    async with fake.session() as session:
+
+        async def still_open() -> set[str]:
+            await session.request("fake/do", do())
+            return set(versions(fake))
+
+        await session.documents.open(a)
+        await session.documents.open(b)
+        assert await still_open() == {"a.txt", "b.txt"}
+        await session.documents.open(c)
+        assert await still_open() == {"b.txt", "c.txt"}
+        await session.documents.open(d)
+        assert await still_open() == {"d.txt"}
+
+
+@bounded
 async def test_the_least_recently_used_document_is_closed_first(
     fake: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

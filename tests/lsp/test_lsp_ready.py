@@ -189,6 +189,28 @@ async def test_a_server_that_dies_while_it_is_waited_for_is_restarted_and_waited
 
 
 @bounded
+async def test_an_answer_without_what_is_read_again_says_that_the_memory_limit_is_the_reason(
+    fake: FakeWorkspace,
+) -> None:
+    begun = [progress("begin", title="Indexing", message="3/9")]
+    fake.script(*[{"rules": {"initialized": begun}}] * 3)
+    why = "fake was ended because servers took more than --memory-limit"
+    async with fake.session(READY) as session:
+        await session.request("fake/do", do())
+        assert await missing(session) == ["indexing 3/9"]
+        await session.rest()
+        await session.request("fake/do", do())
+        assert await missing(session) == ["indexing 3/9"]
+        await session.rest(for_memory=True)
+        await session.request("fake/do", do())
+        assert await missing(session) == [f"indexing 3/9; {why}"]
+        await session.request("fake/do", do(progress("end")))
+        assert await missing(session) == []
+        await session.request("fake/do", do(progress("begin", title="Indexing", message="1/2")))
+        assert await missing(session) == ["indexing 1/2"]
+
+
+@bounded
 async def test_a_server_that_cannot_be_restarted_while_it_is_waited_for_is_unavailable(fake: FakeWorkspace) -> None:
     fake.script({}, {"at_start": [["exit", 4]]})
     reports = Reports()

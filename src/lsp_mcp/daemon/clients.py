@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from lsp_mcp import __version__
 from lsp_mcp.backend import Report
+from lsp_mcp.daemon.memory import PEAK, peak
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.sessions.use import Use
 
@@ -195,7 +196,8 @@ class Clients:
             return
         if "tell" in hello:
             rested = hello["tell"] != "rest" or await self._serving.rest()
-            await answer({**await asyncio.to_thread(self._about), **self._serving.about(), "rested": rested})
+            about = await asyncio.to_thread(self._about, with_peaks=hello["tell"] == PEAK)
+            await answer({**about, **self._serving.about(), "rested": rested})
             if hello["tell"] == "stop":
                 self._stoppers.append(writer)
                 self._stop.set()
@@ -262,14 +264,16 @@ class Clients:
 
         await _while_connected(call(), reader.read(1))  # a door sends nothing more
 
-    def _about(self) -> Json:
+    def _about(self, *, with_peaks: bool) -> Json:
         import psutil
 
         process = psutil.Process()
         return {
             "pid": process.pid,
             "rss": process.memory_info().rss,
-            "servers": list(filter(None, map(_server, process.children(recursive=True)))),
+            "servers": [
+                about for one in process.children(recursive=True) if (about := _server(one, with_peak=with_peaks))
+            ],
             "version": __version__,
             "root": self._root,
             "since": self._since,
@@ -292,11 +296,12 @@ async def _while_connected(answering: Coroutine[Any, Any, None], leaving: Corout
             task.cancel()
 
 
-def _server(process: psutil.Process) -> Json | None:
+def _server(process: psutil.Process, *, with_peak: bool) -> Json | None:
     import psutil
 
     try:
-        return {"name": process.name(), "pid": process.pid, "rss": process.memory_info().rss}
+        about = {"name": process.name(), "pid": process.pid, "rss": process.memory_info().rss}
+        return {**about, "peak": peak(process.pid)} if with_peak else about
     except psutil.Error:
         return None  # it has just ended
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -18,6 +19,9 @@ log = logging.getLogger(__name__)
 _EACH = 30.0  # minimum seconds between two checks, which follow calls, since servers grow while they are asked
 _PART = 2  # default: half of the memory
 _CGROUP = Path("/sys/fs/cgroup/memory.max")
+_RESET = "5"  # written to clear_refs: the peak is counted anew (Linux)
+PEAK = "peak"
+"""What a daemon is told by one that compares its servers' memory with the limit: it counts their peaks anew."""
 Json = dict[str, Any]
 
 
@@ -34,7 +38,7 @@ def default_limit() -> int:
 
 
 class Memory:
-    """After calls, rests the servers of workspaces while all of them take more than `limit` bytes.
+    """After calls, rests the servers of workspaces while all of them take more than `limit` bytes, or have meanwhile.
 
     The least recently used come first; this daemon's, which were just used, last.
     """
@@ -55,7 +59,7 @@ class Memory:
             await asyncio.sleep(max(0.0, before + _EACH - time.monotonic()))
 
     async def _look(self) -> None:
-        found = await asyncio.to_thread(self._ask_daemon, "status")
+        found = await asyncio.to_thread(self._ask_daemon, PEAK)
         taken = sum(taken_by(about) for about in found.values())
         for name, about in sorted(found.items(), key=lambda item: -item[1].get("unused", 0.0)):
             if taken <= self._limit:
@@ -77,5 +81,16 @@ class Memory:
 
 
 def taken_by(about: Json) -> int:
-    """Bytes used by the language servers of a daemon, as reported by it."""
-    return sum(server["rss"] for server in about["servers"])
+    """Bytes used by the language servers of a daemon, as reported by it: the most since the last look, if known."""
+    return sum(max(server["rss"], server.get("peak", 0)) for server in about["servers"])
+
+
+def peak(pid: int) -> int:
+    """Bytes of RAM that a process took at most since the last call, or its start; 0 where the system does not say."""
+    process = Path("/proc") / str(pid)
+    try:
+        found = re.search(r"^VmHWM:\s*(\d+) kB", (process / "status").read_text(), re.MULTILINE)
+        (process / "clear_refs").write_text(_RESET)
+    except OSError:
+        return 0
+    return int(found[1]) * 1024 if found else 0

@@ -177,6 +177,7 @@ class Session:
             self.coverage.load_projects,
             self._trial_server if plugin.trial_arguments else None,
         )
+        self._was_ended_for_memory = False  # and the next one has not read everything since
         self._executing = asyncio.Lock()
         self._source: Path | None = None  # see `_nearest`
 
@@ -232,8 +233,9 @@ class Session:
         """Whether it was ended for being idle; the next question starts it again."""
         return self._lifetime.is_at_rest
 
-    async def rest(self) -> None:
-        """See `Lifetime.rest`."""
+    async def rest(self, *, for_memory: bool = False) -> None:
+        """See `Lifetime.rest`; if `for_memory`, answers that the new server cannot give in full yet say so."""
+        self._was_ended_for_memory = for_memory
         await self._lifetime.rest()
 
     def kill(self) -> None:
@@ -330,7 +332,10 @@ class Session:
         gaps = []
         if scope.reach != "text":
             if work := self._readiness.pending():
-                gaps.append(Gap("indexing", str(work)))
+                why = f"; {self.name} was ended because servers took more than --memory-limit"
+                gaps.append(Gap("indexing", f"{work}{why if self._was_ended_for_memory else ''}"))
+            else:
+                self._was_ended_for_memory = False
             told = self._connection.notifications if self._connection else None
             if told and (error := told.trouble or told.last_error):
                 gaps.append(Gap("server_error", f"{self.name} says: {error}"))

@@ -35,19 +35,16 @@ class Resting:
                 async with asyncio.timeout(first.used + self._timeout - time.monotonic()):
                     await use.begun()
             except TimeoutError:
-                await self._rest(first)
+                log.info("%s is ended after %.0f s without a question", first.name, time.monotonic() - first.used)
+                await first.rest()
 
     async def rest(self) -> bool:
-        """End every server now; False if a call runs."""
+        """End every server now, to save memory; False if a call runs."""
         if self._sessions.use.calls:
             return False
         for session in self._up():
-            await self._rest(session)
+            await session.rest(for_memory=True)
         return True
 
     def _up(self) -> list[Session]:
         return [session for session in self._sessions.servers if session.state() in _UP]
-
-    async def _rest(self, session: Session) -> None:
-        log.info("%s is ended after %.0f s without a question", session.name, time.monotonic() - session.used)
-        await session.rest()

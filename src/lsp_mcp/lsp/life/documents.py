@@ -21,6 +21,7 @@ from lsp_mcp.uris import path_uri
 
 Notify = Callable[[str, Any], None]
 MAX_OPEN = 64  # documents; the least recently used is closed first
+MAX_OPEN_CHARACTERS = 4 * 1024 * 1024  # of all of them together: a server's memory grows with what is open
 
 
 class Texts(Protocol):
@@ -60,7 +61,8 @@ class Document(Struct):
 class Documents:
     """Opens, refreshes and closes documents so that the server always has the text on disk.
 
-    Documents stay open because a question about an open one is several times faster; at most `MAX_OPEN` do. If the
+    Documents stay open because a question about an open one is several times faster; at most `MAX_OPEN` do, with at
+    most `MAX_OPEN_CHARACTERS` together, unless the last one alone has more. If the
     adapter requires it, one is closed only after the server has read its latest text.
     """
 
@@ -395,5 +397,9 @@ class Documents:
 
     def _close_surplus(self) -> None:
         idle = [path for path, document in self._open.items() if not document.pinned and not self._awaited[path]]
-        for path in idle[: max(0, len(idle) - MAX_OPEN)]:
+        size = sum(len(self._open[path].text.content) for path in idle)
+        for number, path in enumerate(idle[:-1]):
+            if len(idle) - number <= MAX_OPEN and size <= MAX_OPEN_CHARACTERS:
+                return
+            size -= len(self._open[path].text.content)
             self.close(path)
