@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 _EACH = 30.0  # minimum seconds between two checks, which follow calls, since servers grow while they are asked
 _PART = 2  # default: half of the memory
 _CGROUP = Path("/sys/fs/cgroup/memory.max")
-_RESET = "5"  # written to clear_refs: the peak is counted anew (Linux)
+_RESET = "5"  # written to clear_refs: the peak is counted from scratch (Linux)
 PEAK = "peak"
-"""What a daemon is told by one that compares its servers' memory with the limit: it counts their peaks anew."""
+"""What a daemon is told by one that compares its servers' memory with the limit: it counts their peaks from scratch."""
 Json = dict[str, Any]
 
 
@@ -38,7 +38,7 @@ def default_limit() -> int:
 
 
 class Memory:
-    """After calls, rests the servers of workspaces while all of them take more than `limit` bytes, or have meanwhile.
+    """After calls, rests the servers of workspaces while all of them take more than `limit` bytes, or have in between.
 
     The least recently used come first; this daemon's, which were just used, last.
     """
