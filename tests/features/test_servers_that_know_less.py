@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fakes.bounded import bounded
 from fakes.workspace import FakeWorkspace
 from lsp_mcp.features.editing.source_files import source_files
@@ -20,7 +22,11 @@ def information(fake: FakeWorkspace, name: str, first: int, last: int, container
     return {"name": name, "kind": 5 if name == "Box" else 6, "location": location, "containerName": container}
 
 
-def fake_with_flat_outlines(folder: Path) -> FakeWorkspace:
+NO_SEARCH = (-32601, "Method Not Found: workspace/symbol")
+NO_PROJECT = (-32603, "Request workspace/symbol failed: <semantic> TypeScript Server Error: No Project.")
+
+
+def fake_with_flat_outlines(folder: Path, refusal: tuple[int, str] = NO_SEARCH) -> FakeWorkspace:
     fake = FakeWorkspace(folder)
     fake.write("a.txt", TEXT)
     outline = [
@@ -32,7 +38,7 @@ def fake_with_flat_outlines(folder: Path) -> FakeWorkspace:
     ]
     rules = {
         "textDocument/documentSymbol": [["answer", outline]],
-        "workspace/symbol": [["refuse", -32601, "Method Not Found: workspace/symbol"]],
+        "workspace/symbol": [["refuse", *refusal]],
     }
     fake.script({"rules": rules})
     return fake
@@ -51,9 +57,12 @@ async def test_a_flat_outline_is_the_tree_that_its_extents_form(tmp_path: Path) 
     assert shape(found) == [("Box", [("area", [("side", [])]), ("copy", [])]), ("area", [])]
 
 
+@pytest.mark.parametrize("refusal", [NO_SEARCH, NO_PROJECT])
 @bounded
-async def test_a_name_is_found_in_outlines_if_the_server_has_no_search_by_name(tmp_path: Path) -> None:
-    fake = fake_with_flat_outlines(tmp_path)
+async def test_a_name_is_found_in_outlines_if_the_server_refuses_to_search_by_name(
+    refusal: tuple[int, str], tmp_path: Path
+) -> None:
+    fake = fake_with_flat_outlines(tmp_path, refusal)
     async with fake.session() as session:
         await session.sync()
         method = await workspace_symbols(session, "Box.area", 10)

@@ -5,12 +5,15 @@ A server that does not report when it has read the workspace may find nothing by
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
-from lsp_mcp.requests.containers import Containers
+from lsp_mcp.requests.containers import Container, Containers
 from lsp_mcp.requests.symbols import Symbol
+from lsp_mcp.syntax.imports import imported
 
 _MOST_FILES = 24  # which may have to be opened
 
@@ -28,5 +31,17 @@ async def outlined_symbols(backend: Backend, parts: Sequence[str]) -> tuple[list
     found = []
     for path in files[:_MOST_FILES]:
         declared = await containers.known(path)
-        found += [one for one in declared if one.name.split(separator)[-len(parts) :] == list(parts)]
+        named = [one for one in declared if one.name.split(separator)[-len(parts) :] == list(parts)]
+        found += await asyncio.to_thread(_declared_here, backend, path, named)
     return [Symbol(one.name, one.kind, one.place) for one in found], bool(words.unknown) or len(files) > _MOST_FILES
+
+
+def _declared_here(backend: Backend, path: Path, named: Sequence[Container]) -> list[Container]:
+    """`named` without what `path` only imports: the outlines of some servers have that, too."""
+    language = backend.plugin.language_of(path)
+    if not (named and language):
+        return list(named)
+    text = named[0].place.text
+    at = [text.point_offset(one.place.span.start) for one in named]
+    there = imported(text, language.id, at)
+    return [one for one, offset in zip(named, at, strict=True) if offset not in there]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -21,6 +22,8 @@ from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.uris import uri_path
 from lsp_mcp.wire.peer import METHOD_NOT_FOUND
 from lsp_mcp.words.nested import replaced_inside_out
+
+log = logging.getLogger(__name__)
 
 _Parts = tuple[str, ...]
 Keep = Callable[[str, Path], bool]
@@ -62,8 +65,10 @@ async def workspace_symbols(
     try:
         result: list[Json] = await backend.request("workspace/symbol", {"query": spelled}) or []
     except RefusedError as error:
-        if error.code != METHOD_NOT_FOUND:
+        # typescript-language-server refuses until a document has made it load a project.
+        if error.code != METHOD_NOT_FOUND and backend.plugin.finds_all_names:
             raise
+        log.debug("workspace/symbol: %s", error)
         result, searches, alike_capped = [], False, True
     most, narrow = backend.plugin.symbols.workspace_symbol_cap, backend.plugin.symbols.narrow_query
     capped = len(result) == most

@@ -1,6 +1,8 @@
-"""The names that imports give to what they import: `imported_as`."""
+"""The names that imports give to what they import: `imported_as`, `imported`."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from lsp_mcp.syntax.grammars import grammar_of
 from lsp_mcp.syntax.trees import TREES
@@ -31,3 +33,19 @@ def imported_as(text: Text, language_id: str) -> dict[int, int]:
         start, _ = tree.offsets(captures["alias"][0])
         found[end] = start
     return found
+
+
+def imported(text: Text, language_id: str, offsets: Iterable[int]) -> set[int]:
+    """Those of `offsets` in `text` that are in an import, which declares nothing; none without such a query.
+
+    Takes about 100 ms for a megabyte: call it in a thread for large texts.
+    """
+    from tree_sitter import QueryCursor
+
+    grammar = grammar_of(language_id)
+    query = grammar.query("imported") if grammar else None
+    if grammar is None or query is None:
+        return set()
+    tree = TREES.tree_of(text, grammar)
+    ranges = [tree.offsets(node) for node in QueryCursor(query).captures(tree.root).get("import", ())]
+    return {offset for offset in offsets if any(start <= offset < end for start, end in ranges)}

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsp_mcp.lsp.coverage import SessionPlugin
+from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
 from lsp_mcp.servers.traits import Diagnostics
 from lsp_mcp.servers.typescript.index_names import index_package, index_symbols
+from lsp_mcp.servers.typescript.projects import Projects
 
 
 class TypeScriptPlugin(SessionPlugin):
     """It loads the project of a closed file to give its diagnostics."""
 
     diagnostics = Diagnostics(closed_on_request=True)
+
+    def coverage(self, start: Start) -> Coverage:
+        """See `SessionPlugin.coverage`."""
+        return Projects(self.adapter, start)
 
     def index_package(self, path: Path) -> str:
         """See `Plugin.index_package`."""

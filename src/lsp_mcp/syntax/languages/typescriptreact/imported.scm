@@ -1,0 +1,2 @@
+; Names that are declared elsewhere: servers list them in outlines.
+(import_clause) @import
