@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
@@ -19,6 +20,7 @@ from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import flat
+from lsp_mcp.requests.workspace_symbol import is_called, workspace_symbols
 from lsp_mcp.sessions.sessions import Sessions
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.addresses import Address, parse_address, point_in
@@ -28,6 +30,12 @@ from lsp_mcp.words.lexing import identifiers_in_code
 
 _LISTED = 10  # candidates listed in an error
 _CODE = 80  # characters of code shown with each
+_MOST_CALLED = 100  # symbols that are called like a file that is not there
+_MEMBER = re.compile(r"(?:[\w-]+/)*\w+(?:\.\w+)+")  # `Type.Method`, `path/of/pkg.Func`
+
+
+async def _silent(_done: float, _total: float | None, _message: str) -> None:
+    """Reports nothing: what is done is short."""
 
 
 class Handle(Struct, frozen=True):
@@ -118,7 +126,7 @@ class Targets:
         return self._names
 
     async def addressed(self, spelled: str) -> tuple[Path, Address] | None:
-        """The file that `spelled` names, and the place in it; None if it is an anchor or a name.
+        """The file that `spelled` names, and the place in it; None if it is an anchor or a name, as `Group.Go` may be.
 
         Raises:
             PathError: the file is missing or outside the workspace.
@@ -134,6 +142,8 @@ class Targets:
             except PathError as error:
                 missing = missing or error
         assert missing
+        if await self._is_symbol(spelled.strip()):
+            return None
         raise missing
 
     async def target(self, handle: Handle) -> SymbolTarget:
@@ -172,6 +182,18 @@ class Targets:
     def _is_source(self, name: str) -> bool:
         path = self._workspace.root / name
         return any(backend.plugin.language_of(path) for backend in self.sessions.backends)
+
+    async def _is_symbol(self, spelled: str) -> bool:
+        """Whether what looks like the name of a file that is not there is the name of a symbol."""
+        if not _MEMBER.fullmatch(spelled):
+            return False
+        backends, _ = await self.sessions.ready(_silent)
+        for backend in backends:
+            if any(
+                is_called(one, spelled) for one in (await workspace_symbols(backend, spelled, _MOST_CALLED)).symbols
+            ):
+                return True
+        return False
 
     async def _of_address(self, call: Call, path: Path, address: Address) -> Handle:
         """The place in `path` that `address` stands for."""
