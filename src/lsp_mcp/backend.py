@@ -115,6 +115,9 @@ class Words(Protocol):
     async def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
         """Where `word` occurs in the code of `text`, the text of `path`; cached until the text changes."""
 
+    def paths(self) -> Sequence[str]:
+        """All files of the workspace, in other languages too, as of the last `sync`."""
+
     def imports_begin_with(self) -> list[tuple[str, str]]:
         """The beginnings of imports that lead into the workspace, each with the folder it means; empty if unknown."""
 

@@ -28,6 +28,7 @@ from lsp_mcp.evidence.check_gaps import (
 )
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
 from lsp_mcp.evidence.explainers.by_definition import MOST_ASKED, ByDefinition
+from lsp_mcp.evidence.explainers.in_directive import InDirective
 from lsp_mcp.evidence.explainers.in_function import InFunction, OfParameter
 from lsp_mcp.evidence.explainers.in_index import InIndex
 from lsp_mcp.evidence.explainers.in_macro import InMacro
@@ -42,7 +43,9 @@ from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.text import Span
 from lsp_mcp.words.workspace_words import FilesWith
 
-EXPLAINERS: tuple[Explainer, ...] = (OfParameter(), InIndex(), ByDefinition(), InOtherBuilds(), InFunction(), InMacro())
+EXPLAINERS: tuple[Explainer, ...] = (
+    OfParameter(), InIndex(), ByDefinition(), InOtherBuilds(), InDirective(), InFunction(), InMacro()
+)  # fmt: skip
 """In the order in which they are asked: the later ones explain what the server's definitions leave unknown."""
 
 _MOST_OF_EXACT = 500  # occurrences of one word, of a server that misses nothing in files it has read

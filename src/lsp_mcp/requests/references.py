@@ -15,6 +15,7 @@ from lsp_mcp.requests.generic_members import generic_member_uses
 from lsp_mcp.requests.other_builds import uses_in_other_builds
 from lsp_mcp.requests.places import Locator, Place, distinct_by_file, in_reading_order, position_params
 from lsp_mcp.text import Point
+from lsp_mcp.uris import uri_path
 
 
 class References(Struct, frozen=True):
@@ -58,6 +59,8 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
     identifier = text.identifier_at(point) if backend.plugin.goes_by_mtime else None
     name = text.slice(identifier) if identifier else ""
     for locations in distinct_by_file(result, backend.root):
+        if backend.plugin.adapter.is_generated(uri_path(locations[0]["uri"])):
+            continue
         places = await locator.places(locations, name)
         found += filter(None, places)
         dropped += places.count(None)

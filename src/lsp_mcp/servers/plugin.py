@@ -12,6 +12,7 @@ from lsp_mcp.servers.traits import (
     Documents,
     Hierarchy,
     InactiveRegions,
+    Mention,
     Refactorings,
     Renaming,
     Reports,
@@ -45,6 +46,8 @@ class Plugin:
     """Serves the type hierarchy and implementations: how inheritance is read from the text."""
     renaming = Renaming()
     """Serves renames and moves: what the server overlooks."""
+    mentions: Sequence[Mention] = ()
+    """Serves uses, renames and deletions: where a symbol is called by its name outside the code of the server."""
     refactorings = Refactorings()
     """Serves refactorings: what the server can do beyond the actions that it lists."""
 

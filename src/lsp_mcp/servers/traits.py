@@ -77,6 +77,10 @@ class Symbols(Data, frozen=True):
     # workspace/symbol does not have all types inside functions, and their members; "names-first": nor those of types
     # without a name. Says how the code declares them: C's `int size;`, or Go's `size int`.
     omits_local_types: Literal["", "types-first", "names-first"] = ""
+    # The line of a field by which a type is embedded, whose members need no field's name; {name} is that name.
+    embedded_pattern: str = ""
+    # Text after the name of a type where a value of it may be made without the names of its fields.
+    unkeyed_pattern: str = ""
     # What the server's hover on a type says of its member {name} that another type, the group `owner`, declares; a
     # group `package` is empty exactly if that type is in the same folder.
     promoted_patterns: tuple[str, ...] = ()
@@ -102,6 +106,24 @@ class Follower(Data, frozen=True):
     query: str  # the server's search for them
     # Their names; the group `name` is that part, and `owner`, for members only, the name of the type that has {name}.
     pattern: str
+
+
+class Mention(Data, frozen=True):
+    """Places outside the code that the server reads where a symbol is called by its name: in files of other languages,
+    or in comments.
+
+    Patterns may contain {name}, the symbol's name, and {owner}, the name of its type.
+    """
+
+    what: str  # what such a place is, for people: `assembler`
+    files: str  # names of such files
+    pattern: str  # a place; the group `name` is the name itself
+    within: str = ""  # what of the text counts, in which places are searched for
+    beside: bool = True  # only files in the folder of the declaration
+    kinds: tuple[str, ...] = ()  # of the symbols; empty: all
+    exported: bool = False  # only symbols that other packages can use
+    declared: str = ""  # what the text of the file with the declaration must have
+    is_sure: bool = False  # it means the symbol for certain, so it is renamed with it
 
 
 class Encoder(Data, frozen=True):
@@ -202,6 +224,8 @@ class WordCheck(Data, frozen=True):
     # has `type_parameter_pattern` with that name as {name}.
     dependent_pattern: str = ""
     type_parameter_pattern: str = ""
+    # Text directly before a name in a comment that is the name of what is declared in this folder at top level.
+    directive_pattern: str = ""
     # Text from the name of a function on → where it is called without a name, which the server does not list.
     implied: dict[str, str] = field(default_factory=dict)
     grouped: bool = False  # the references of a method include those of all methods that must share its name

@@ -15,9 +15,11 @@ from pydantic import Field
 from lsp_mcp.anchors import is_anchor, parse_anchor
 from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.features.finding.outlines import with_extents
+from lsp_mcp.features.finding.unnamed_uses import unnamed_uses
+from lsp_mcp.features.renaming.mentions import mentioned
 from lsp_mcp.features.renaming.named_after import relied_on_by
 from lsp_mcp.features.renaming.shared_calls import shared_uses
-from lsp_mcp.features.types.implementations import interfaces_elsewhere
+from lsp_mcp.features.types.implementations import interfaces_of
 from lsp_mcp.features.types.overrides import Overrides
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
@@ -128,18 +130,25 @@ class AnchorToolset(Toolset):
         text = f"{'; '.join(parts)}; calls through those are found by asking about them"
         return [*family.gaps, news("overrides", text, brief="other methods of the same call")]
 
-    async def _relied_on(self, target: SymbolTarget, kind: str, *, is_alone: bool) -> list[Gap]:
-        """That `kind` of the symbol by code that does not name it are not counted.
+    async def _not_counted(
+        self, target: SymbolTarget, kind: str, known: Sequence[Place], *, is_alone: bool, role: str = "all"
+    ) -> list[Gap]:
+        """That some `kind` of the symbol are not among those `known`: by code that does not name it, or not as code.
 
         If it `is_alone`, without uses, interfaces of dependencies that have it are looked for, too.
         """
         at = target.backend, target.path, target.identifier.start
+        told = []
         what = await relied_on_by(*at, target.name)
         if not what and is_alone:
-            what = first_few(await interfaces_elsewhere(*at))
-        return (
-            [news("elsewhere", f"not counted: {kind} through {what}, which do not name {target.name}")] if what else []
-        )
+            what = first_few(await interfaces_of(*at, elsewhere=True))
+        if what:
+            told.append(f"{kind} through {what}, which do not name {target.name}")
+        if kind == "uses":
+            told += await unnamed_uses(*at, writes=role == "write")
+        if where := await mentioned(*at, known):
+            told.append(f"{target.name} in {where}")
+        return [news("elsewhere", f"not counted: {'; '.join(told)}")] if told else []
 
     async def _overloads(self, target: SymbolTarget, places: Sequence[Place]) -> list[Gap]:
         """The remarks on uses that may mean an overload of the symbol."""

@@ -168,7 +168,7 @@ class CodeTools(AnchorToolset):
         if in_ is not None:
             there = await self._inside(call, in_, target.backend, there)
         gaps += await self._overloads(target, uses.places)
-        gaps += await self._relied_on(target, "uses", is_alone=len(uses.places) == 1)
+        gaps += await self._not_counted(target, "uses", uses.places, is_alone=len(uses.places) == 1, role=role)
         chosen = await in_role(target.backend, target.path, target.identifier.start, there, role)
         unsure = count(len(chosen.unknown), "use")
         text = f"{target.backend.plugin.name} does not distinguish reads from writes in {unsure}"
@@ -186,7 +186,8 @@ class CodeTools(AnchorToolset):
             times = Counter(how for _, how in chosen.through).most_common()
             ways = ", ".join(f"{how} {most:,}" for how, most in times)
             message = message.replace("No writes found", "No assignment found", 1)
-            message += f", and {count(len(chosen.through), 'use')} that may write through a call or an address ({ways})"
+            more = count(len(chosen.through), "use")
+            message += f", and {more} that may write through a call, an address or a part ({ways})"
         if offset:
             message += f", but for the first {offset:,}"
         if role == "case":

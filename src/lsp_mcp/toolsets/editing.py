@@ -15,6 +15,7 @@ from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features.checking.checking import problems
+from lsp_mcp.features.editing.still_needed import still_needed
 from lsp_mcp.features.editing.symbol_edit import Action, edited
 from lsp_mcp.features.editing.tidying import tidied
 from lsp_mcp.gaps import Gap, hiding
@@ -117,11 +118,14 @@ class SymbolEditTools(ChangingToolset):
                 f"{target.name} was not deleted: {count(len(caused), 'new error')}, the first at {at}: "
                 f"{first.message}. Nothing was changed; change that first, or pass allow_partial=true."
             )
+        plan = _plan(befores, afters)
+        if action == "delete":
+            plan = replace(plan, confirmations=await still_needed(backend, target.path, target.identifier.start))
         return await self._finish(
             call,
             backend,
             f"{action.replace('_', ' ')} {target.name}",
-            _plan(befores, afters),
+            plan,
             wanted.before,
             apply=apply,
             confirmed=confirmed,

@@ -89,7 +89,9 @@ class ImpactTools(AnchorToolset):
             others += [there] if there else []
             backends.append(answered.target.backend)
             shared = await self._overloads(answered.target, answered.value.uses)
-            told = (*answered.gaps, *answered.value.gaps, *shared, *unknown)
+            uses = answered.value.uses
+            more = await self._not_counted(answered.target, "uses", uses, is_alone=not uses)
+            told = (*answered.gaps, *answered.value.gaps, *shared, *unknown, *more)
             gaps += [gap for gap in told if gap not in gaps]
         gaps += notes
         return self._report(call, found, backends, gaps, others, limit, with_code=include_code, of_diff=bool(changed))

@@ -91,6 +91,7 @@ class WorkspaceWords:
         self._language_of = language_of or adapter.language_of
         self._visibility = visibility
         self._surroundings = surroundings
+        self._paths = paths
         self._buffers = buffers
         self._includes = includes
         self._importing = _importing(adapter, visibility)
@@ -128,6 +129,10 @@ class WorkspaceWords:
         if sources := [path for path in paths if self._kept.is_source(str(path))]:
             self._answers.clear()
             self._kept.changed(sources)
+
+    def paths(self) -> list[str]:
+        """See `Words.paths`."""
+        return list(self._paths())
 
     def imports_begin_with(self) -> list[tuple[str, str]]:
         """See `Words.imports_begin_with`."""

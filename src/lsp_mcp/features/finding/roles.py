@@ -29,8 +29,15 @@ _AT_ONCE = 8  # requests in flight
 _MOST_FILES = 200  # limit on files asked about
 _MOST_CALLERS = 10_000
 _FOLLOWING = 200  # characters
-# An element of the symbol counts as the symbol: `x.locks[i].Lock()`.
-_METHOD_CALL = re.compile(r"(?:\[[^\[\]\n]*\])*\s*(?:\.|->)\s*(\w+)\s*\(")
+# A part of the symbol counts as the symbol: `x.locks[i].Lock()`, `x.size.width = 1`; what a C pointer leads to doesn't.
+_INDEX = r"\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
+_PARTS = rf"(?:{_INDEX}|\s*\.\s*\w+)"
+_METHOD_CALL = re.compile(rf"{_PARTS}*?\s*(?:\.|->)\s*(\w+)\s*\(")
+_PART_ASSIGNED = re.compile(
+    rf"(?P<parts>{_PARTS}+)(?:[ \t]*,[ \t]*[*\w.]+(?:{_INDEX}|\.\w+)*)*"
+    r"[ \t]*(?:=(?!=)|:=|(?:[-+*/%&|^]|<<|>>|&\^)=|\+\+|--|<-)"
+)
+_CHANGING = re.compile(r"(?<![\w.])(clear|close|copy|delete)\(\s*(?:\w+\s*\.\s*)*$")  # Go's own functions
 _ADDRESS = re.compile(r"(\w+|\S)?\s*&\s*(?:\(\s*)*(?:\w+(?:\[[^\[\]\n]*\])*\s*(?:\.|->|::)\s*)*$")
 _BEFORE_OPERANDS = frozenset({"return", "case", "else", "range", "throw", "co_return", "co_yield", "defer", "go"})
 
@@ -38,8 +45,9 @@ _BEFORE_OPERANDS = frozenset({"return", "case", "else", "range", "throw", "co_re
 class InRole(Struct, frozen=True):
     """The places that have the role, and those whose role is unknown.
 
-    `through` has the uses that may write without an assignment, each with how: the name of a method that is
-    called on the symbol, or `&` if its address is taken. Only for role=write.
+    `through` has the uses that may write without an assignment to the symbol itself, each with how: the name of a
+    function that changes it or of a method that is called on it or its parts, `&` if its address is taken, `[]` or
+    `.x` if a part of it is assigned. Only for role=write.
     """
 
     places: tuple[Place, ...]
@@ -97,7 +105,7 @@ async def _by_syntax(backend: Backend, places: Sequence[Place], role: str) -> In
 
 
 def written_through(place: Place) -> str:
-    """How the use may write without an assignment: the method called on it, `&` for its address; empty for neither.
+    """How the use may write without an assignment to it, as in `InRole.through`; empty if it does not.
 
     By the text alone, so a method that only reads counts as well: servers call all of these reads.
     """
@@ -105,7 +113,11 @@ def written_through(place: Place) -> str:
     end = place.text.point_offset(place.span.end)
     if called := _METHOD_CALL.match(content[end : end + _FOLLOWING]):
         return called[1]
+    if part := _PART_ASSIGNED.match(content, end, end + _FOLLOWING):
+        return "[]" if part["parts"].endswith("]") else part["parts"].strip()
     start = place.text.point_offset(place.span.start)
+    if changing := _CHANGING.search(content[max(0, start - _FOLLOWING) : start]):
+        return changing[1]
     address = _ADDRESS.search(content[max(0, start - _FOLLOWING) : start])
     before = address[1] if address else "x"
     is_binary = before in {"&", ")", "]"} or (before[-1:].isalnum() and before not in _BEFORE_OPERANDS)

@@ -15,6 +15,7 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.calls.calls import Named
 from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of, dropped_gap
+from lsp_mcp.features.renaming.named_after import declared_beside
 from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
@@ -140,6 +141,9 @@ class _Impact:
             places |= set(await declaration_places(self._backend, path, point))
             for other in list(places):  # asked at one of the two, a server may return the other
                 places |= set(await definition_places(self._backend, *other))
+        for file, start in [one for one in places if not self._backend.plugin.language_of(one[0])]:
+            if declared := await declared_beside(self._backend, file, start):  # the other one is a body in assembler
+                places.add((declared.symbol.place.path, declared.symbol.place.span.start))
         return places or {(path, point)}
 
     async def _symbol(self, path: Path, point: Point, declared: set[tuple[Path, Point]]) -> Symbol:

@@ -17,6 +17,7 @@ from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.evidence.occurrences import Claim
 from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.impact.impact import is_test
+from lsp_mcp.features.renaming.mentions import mentioned
 from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import hiding
 from lsp_mcp.remembered import RememberedOf
@@ -64,7 +65,7 @@ class Unused(Struct):
 class _Verdict(Struct, frozen=True):
     """The `uses` of a symbol outside itself, as far as is known: it may have others in the files `doubts`.
 
-    `is_implicit`: a caller of an interface may mean it.
+    `is_implicit`: a caller of an interface may mean it, or something outside the code of the server.
     """
 
     uses: list[Place]
@@ -195,6 +196,8 @@ async def _verdict(backend: Backend, word_check: WordCheck, one: Container) -> _
         uses = _elsewhere(one, text.missing)
         if not uses and (doubts := {file for gap in hiding(text.gaps) for file in gap.files}):
             return _Verdict([], doubts=frozenset(doubts))
+    if not uses and await mentioned(backend, path, start):
+        return _Verdict(uses, is_implicit=True)
     if uses or one.kind != "method":
         return _Verdict(uses, is_in_header=_is_in_header(backend, declared))
     try:

@@ -23,21 +23,26 @@ _NAME = "{name}"
 
 
 async def found_by_name(
-    backend: Backend, renamed: Renamed, new_name: str, changed: Collection[Site]
+    backend: Backend, renamed: Renamed, new_name: str, changed: Collection[Site], *, strings: bool = True
 ) -> tuple[str, ...]:
-    """What finds the member `renamed`, whose uses are `changed`, by its name, or will by `new_name`; for people."""
+    """What finds the member `renamed`, whose uses are `changed`, by its name, or will by `new_name`; for people.
+
+    With "" as `new_name` it will not be there any more. `strings`: those that look it up count, too.
+    """
     if not renamed.owner:
         return ()
-    looked_up = await _looked_up(backend, renamed)
+    where = await looked_up(backend, renamed) if strings else ""
+    looks_up = f"{where} looks {renamed.name} up in a string" if where else ""
     if renamed.symbol.kind == "method":
-        asked = [await _asked_for(backend, renamed, name, changed) for name in (renamed.name, new_name)]
+        names = (renamed.name, new_name)
+        asked = [await _asked_for(backend, renamed, name, changed) if name else "" for name in names]
         said = [
             f"{asked[0]} asks for {renamed.name} while the program runs" if asked[0] else "",
             f"{asked[1]} would find {new_name} while the program runs" if asked[1] else "",
-            looked_up,
+            looks_up,
         ]
     else:
-        said = [await _encoded(backend, renamed), looked_up]
+        said = [await _encoded(backend, renamed), looks_up]
     return tuple(filter(None, said))
 
 
@@ -93,14 +98,14 @@ async def _encoded(backend: Backend, renamed: Renamed) -> str:
     return ""
 
 
-async def _looked_up(backend: Backend, renamed: Renamed) -> str:
-    """The first string by which the member is looked up, in a template or a call."""
+async def looked_up(backend: Backend, renamed: Renamed) -> str:
+    """File and line of the first string by which the member is looked up, in a template or a call; empty if none is."""
     if not (pattern := backend.plugin.renaming.look_up_pattern):
         return ""
     for place in await string_mentions(backend, renamed.name):
         start = place.text.point_offset(place.span.start)
         if re.search(pattern, place.text.content[max(0, start - _MOST_BEFORE) : start]):
-            return f"{_shown(backend, place.path, place.span.start.line)} looks {renamed.name} up in a string"
+            return _shown(backend, place.path, place.span.start.line)
     return ""
 
 

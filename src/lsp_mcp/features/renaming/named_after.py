@@ -17,7 +17,7 @@ from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.prose import first_few
 from lsp_mcp.requests.document_symbol import document_symbols
-from lsp_mcp.requests.places import Locator, Place, position_params
+from lsp_mcp.requests.places import Locator, Place, position_params, text_or_none
 from lsp_mcp.requests.promoted import promoters
 from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import definition_places
@@ -58,11 +58,25 @@ async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed 
         if len(places) != 1 or not places[0][0].is_relative_to(backend.root):
             return None
         file, start = places[0]
+        if not backend.plugin.language_of(file):  # a body in assembler
+            return await declared_beside(backend, file, start)
         outline = await document_symbols(backend, file)
     except RefusedError as error:
         note(path, error)
         return None
     return next(_at(backend, outline, {start}), None)
+
+
+async def declared_beside(backend: Backend, file: Path, start: Point) -> Renamed | None:
+    """The declaration of what is defined at `start` of `file`, which is in another language."""
+    text = await text_or_none(backend, file)
+    if text is None or not (span := text.identifier_at(start)):
+        return None
+    for one in (await workspace_symbols(backend, name := text.slice(span), _MOST_TYPES)).symbols:
+        if is_named(one.name, name) and one.kind == "function" and one.place.path.parent == file.parent:
+            outline = await document_symbols(backend, one.place.path)
+            return next(_at(backend, outline, {one.place.span.start}), None)
+    return None
 
 
 async def renamed_along(backend: Backend, renamed: Renamed, plan: EditPlan) -> list[Renamed]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
 from lsp_mcp.edits.rewriting import by_word
@@ -16,6 +17,7 @@ from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import of_namesakes
 from lsp_mcp.features.editing.moving import with_data
 from lsp_mcp.features.renaming.by_name import found_by_name
+from lsp_mcp.features.renaming.mentions import mentions, told
 from lsp_mcp.features.renaming.named_after import (
     Renamed,
     known_by_name,
@@ -34,8 +36,10 @@ from lsp_mcp.requests.edit_plans import plan_of
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.references import references
+from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
-from lsp_mcp.text import Span, Text
+from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.uris import uri_path
 
 _MOST_NAMES = 10_000  # searched for clashes
 
@@ -109,6 +113,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         PathError, UnavailableError: see `backend.Documents.open` and `Backend.request`.
     """
     text = await backend.documents.open(path)
+    await _refuse_generated(backend, path, identifier.start)
     family = await overrides(backend, path, identifier.start)  # first, because it makes the server read more files
     at = position_params(path, text, identifier.start, backend.encoding)
     if not isinstance(provider := backend.capabilities.get("renameProvider"), bool | dict):
@@ -123,6 +128,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     if renamed and renamed.owner:
         together += await renamed_along(backend, renamed, await plan_of(backend, [edit]))
     left_behind = [doubt for one in together for doubt in await _take_along(backend, one, new_name, edit)]
+    _without_generated(edit, backend.plugin.adapter)
     plan = await plan_of(backend, [edit])
     # Some servers replace whole files (python-lsp-server 1.x).
     plan = replace(plan, steps=tuple(by_word(step) if isinstance(step, FileChange) else step for step in plan.steps))
@@ -138,6 +144,11 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     if known := known_by_name(backend.plugin.renaming, together, new_name):
         plan = replace(plan, confirmations=(*plan.confirmations, known))
     if renamed:
+        named = await mentions(backend, renamed)
+        plan = Renaming(plan).joined_by((place for place, _ in named.surely), new_name).plan
+        if named.may:
+            kept = f"{renamed.name} stays as it is in {told(backend, named.may)}"
+            plan = replace(plan, confirmations=(*plan.confirmations, kept))
         sites = Renaming(plan).sites
         dynamic = await found_by_name(backend, renamed, new_name, sites)
         plan = replace(plan, confirmations=(*plan.confirmations, *dynamic))
@@ -152,6 +163,29 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     shared = await _shared(backend, home, plan, text.slice(identifier))
     clashes = await _clashes(backend, home, new_name)
     return Renaming(plan, (*strangers, *missed, *shared, *clashes), searched, notice, family)
+
+
+async def _refuse_generated(backend: Backend, path: Path, point: Point) -> None:
+    """Raise RefusedError if a build tool has generated the declaration, as cgo does for what is declared in C."""
+    is_generated = backend.plugin.adapter.is_generated
+    try:
+        places = await definition_places(backend, path, point)
+    except RefusedError:  # gopls 0.24, of a function without a body
+        return
+    if any(is_generated(file) for file, _ in places):
+        raise RefusedError("its declaration is generated from another language, in which its uses are not known")
+
+
+def _without_generated(edit: Json, adapter: Adapter) -> None:
+    """Remove from `edit` what a build tool has generated for its own use."""
+    if listed := edit.get("documentChanges"):
+        edit["documentChanges"] = [
+            one
+            for one in listed
+            if "textDocument" not in one or not adapter.is_generated(uri_path(one["textDocument"]["uri"]))
+        ]
+    if by_uri := edit.get("changes"):
+        edit["changes"] = {uri: made for uri, made in by_uri.items() if not adapter.is_generated(uri_path(uri))}
 
 
 async def _with_family(backend: Backend, family: Overrides, name: str, new_name: str, edit: Json) -> None:

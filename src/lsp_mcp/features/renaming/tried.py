@@ -170,7 +170,9 @@ async def _seen(
     for gap in checked.gaps:
         if gap.kind == "not_read":
             raise UnavailableError(gap.text)
-    errors = [one for one in await problems(backend, checked, dict(texts)) if one.severity == "error"]
+    is_generated = backend.plugin.adapter.is_generated  # cgo makes it of the files, not of what the server is shown
+    found = await problems(backend, checked, dict(texts))
+    errors = [one for one in found if one.severity == "error" and not is_generated(one.place.path)]
     uses: list[frozenset[Site]] = []
     unread: set[Path] = set()
     gaps = [gap for gap in checked.gaps if gap.about == "dependents" or gap.kind == "not_searched"]
@@ -212,8 +214,8 @@ async def _site(backend: Backend, trial: Trial, location: Mapping[str, object]) 
     """The start of an LSP `Location` in the workspace."""
     path, range_ = uri_path(str(location["uri"])), location["range"]
     text = trial.text(path) or await text_or_none(backend, path)
-    if text is None or not isinstance(range_, dict):
-        return None
+    if text is None or not isinstance(range_, dict) or not backend.plugin.language_of(path):
+        return None  # gone, or in a language that the server reads but is not shown
     return path, text.position_point(range_["start"], trial.encoding)
 
 

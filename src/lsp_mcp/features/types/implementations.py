@@ -72,10 +72,11 @@ async def implementations(
     return await _Search(backend, below=below, above=above, beside=beside).of(path, point)
 
 
-async def interfaces_elsewhere(backend: Backend, path: Path, point: Point) -> list[str]:
-    """The methods of interfaces outside the workspace that the method at `point` implements: `sort.Interface.Less`.
+async def interfaces_of(backend: Backend, path: Path, point: Point, *, elsewhere: bool = False) -> list[str]:
+    """The methods of interfaces that the method at `point` implements, `sort.Interface.Less`.
 
-    Empty for anything that is not a method, and for a server that does not tell by what a method is called.
+    With `elsewhere` only those outside the workspace. Empty for anything that is not a method, and for a server that
+    does not tell by what a method is called.
     """
     if not backend.plugin.symbols.implementation_goes_up:
         return []
@@ -83,8 +84,12 @@ async def interfaces_elsewhere(backend: Backend, path: Path, point: Point) -> li
         found = await implementations(backend, path, point, below=False)
     except RefusedError:
         return []
-    outside = [one.symbol for one in found.above if not one.symbol.place.path.is_relative_to(backend.root)]
-    return [f"{symbol.place.path.parent.name}.{symbol.name}" for symbol in outside if symbol.kind == "method"]
+    above = [one.symbol for one in found.above if one.symbol.kind == "method"]
+    return [
+        f"{symbol.place.path.parent.name}.{symbol.name}"
+        for symbol in above
+        if not elsewhere or not symbol.place.path.is_relative_to(backend.root)
+    ]
 
 
 class _Search:

@@ -11,6 +11,7 @@ from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.servers.gopls import traits
 from lsp_mcp.servers.gopls.index_names import index_package, index_symbols
+from lsp_mcp.servers.gopls.mentions import MENTIONS
 from lsp_mcp.servers.gopls.moves import build_changes
 from lsp_mcp.servers.gopls.package_requests import PackageRequests
 from lsp_mcp.servers.gopls.rules import CHANGES, MODULES, Changes, Projects
@@ -27,6 +28,7 @@ class GoplsPlugin(SessionPlugin):
     word_check = traits.WORD_CHECK
     visibility = traits.VISIBILITY
     renaming = traits.RENAMING
+    mentions = MENTIONS
     refactorings = traits.REFACTORINGS
 
     def __init__(self, adapter: Adapter, modules: Projects = MODULES, changes: Changes = CHANGES) -> None:

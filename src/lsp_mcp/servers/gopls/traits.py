@@ -56,6 +56,8 @@ SYMBOLS = Symbols(
     # gopls 0.24 has nothing that a type inside a function declares, nor `var v struct { a int }`, `type S []struct { a
     # int }`.
     omits_local_types="names-first",
+    embedded_pattern=r"\s*\*?(?:\w+\.)?{name}(?:\[.*\])?\s*(?:[`\"].*|//.*|/\*.*)?$",
+    unkeyed_pattern=r"(?:\[[^\[\]\n]*\])?\{(?:\s*\{)*\s*(?!\w+\s*:)[^\s{}]",
     # A hover on a type ends with the members that it has by embedding: `func (*base.Base) Reset()`, `Count int //
     # through Base`.
     promoted_patterns=(
@@ -204,6 +206,8 @@ WORD_CHECK = WordCheck(
     by_folder=True,
     # `type Pair[K comparable, V any]`; what braces or parentheses that are still open declare is not a parameter.
     own_parameter_pattern=r"\[(?:[^{}();]|\{[^{}]*\}|\([^()]*\))*",
+    # gopls 0.24 knows what the second name of a linkname means, but not the first.
+    directive_pattern=r"(?m)^//(?:go:linkname|export)[ \t]+\Z",
     # Of T.M those of every interface method that it implements, and of an interface method those of what implements it.
     grouped=True,
     # Of 144 random symbols none lacked a use in a file that it had read, but for members of generic types (see

@@ -1,0 +1,134 @@
+"""Where a symbol is called by its name in files that its server does not read, or in comments: `mentions`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from msgspec import Struct
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.disk.files import Signature, content_or_nothing
+from lsp_mcp.features.renaming.by_name import looked_up
+from lsp_mcp.features.renaming.named_after import Renamed, renamed_symbol
+from lsp_mcp.prose import first_few
+from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.servers.traits import Mention
+from lsp_mcp.text import Point, Text
+
+_MOST_FILES = 5_000  # files searched for one kind of mention
+_MOST_SIZE = 1 << 20  # bytes of a file that is searched
+_MOST_KEPT = 2_000_000  # words of such files
+_FILES = 3  # listed
+_WORD = re.compile(rb"[A-Za-z_0-9\x80-\xff]+")
+_WORDS: RememberedOf[Backend, str, Signature, frozenset[bytes]] = RememberedOf(_MOST_KEPT)
+
+
+class Mentions(Struct, frozen=True):
+    """Places that mean a symbol `surely`, and places that `may` mean it, each with what it is."""
+
+    surely: tuple[tuple[Place, str], ...] = ()
+    may: tuple[tuple[Place, str], ...] = ()
+    left_out: int = 0  # files that were not searched
+
+
+async def mentions(backend: Backend, symbol: Renamed) -> Mentions:
+    """Where `symbol` is called by its name outside the code that its server reads."""
+    rules = [rule for rule in backend.plugin.mentions if await _applies(backend, symbol, rule)]
+    surely: dict[tuple[Path, int], tuple[Place, str]] = {}
+    may: dict[tuple[Path, int], tuple[Place, str]] = {}
+    left_out, paths = 0, backend.words.paths() if rules else ()
+    for rule in rules:
+        home = symbol.symbol.place.path.parent if rule.beside else None
+        files = await asyncio.to_thread(_files, paths, rule.files, home)
+        left_out += max(0, len(files) - _MOST_FILES)
+        for path in await asyncio.to_thread(_with_word, backend, files[:_MOST_FILES], symbol.name):
+            if (text := await text_or_none(backend, path)) is None:
+                continue
+            for place, start in _places(path, text, rule, symbol):
+                (surely if rule.is_sure else may)[path, start] = (place, rule.what)
+    kept = [one for at, one in sorted(may.items()) if at not in surely]
+    return Mentions(tuple(one for _, one in sorted(surely.items())), tuple(kept), left_out)
+
+
+async def mentioned(backend: Backend, path: Path, point: Point, known: Iterable[Place] = ()) -> str:
+    """Where the symbol at `point` of `path` is called by its name outside the code of its server, or is looked up by a
+    string; for people.
+
+    Places that are `known` are left out. Empty if there are none.
+    """
+    if not backend.plugin.mentions or not (symbol := await renamed_symbol(backend, path, point)):
+        return ""
+    found = await mentions(backend, symbol)
+    # The span of a server may begin with the mark before the name.
+    lines = {(place.path, place.span.start.line) for place in known}
+    every = [one for one in (*found.surely, *found.may) if (one[0].path, one[0].span.start.line) not in lines]
+    where = await looked_up(backend, symbol) if symbol.owner else ""
+    return ", ".join(filter(None, [told(backend, every), f"{where} (a string)" if where else ""]))
+
+
+def told(backend: Backend, found: Iterable[tuple[Place, str]]) -> str:
+    """`page.tmpl:1 (a template)`: the files that mention a symbol, and the lines."""
+    listed = []
+    for (path, what), group in groupby(found, key=lambda one: (one[0].path, one[1])):
+        lines = dict.fromkeys(str(place.span.start.line) for place, _ in group)
+        shown = path.relative_to(backend.root) if path.is_relative_to(backend.root) else path
+        listed.append(f"{shown}:{','.join(lines)} ({what})")
+    return first_few(listed, _FILES)
+
+
+async def _applies(backend: Backend, symbol: Renamed, rule: Mention) -> bool:
+    home = symbol.symbol.place
+    if rule.kinds and symbol.symbol.kind not in rule.kinds:
+        return False
+    private = backend.plugin.visibility and backend.plugin.visibility.private_names
+    if rule.exported and private and re.match(private, symbol.name):
+        return False
+    if not rule.declared:
+        return True
+    text = await text_or_none(backend, home.path)
+    return text is not None and re.search(_filled(rule.declared, symbol), text.content) is not None
+
+
+def _files(paths: Iterable[str], pattern: str, home: Path | None) -> list[str]:
+    named = re.compile(pattern)
+    folder = str(home) if home else None
+    return sorted(
+        path for path in paths if (folder is None or path.rpartition(os.sep)[0] == folder) and named.search(path)
+    )
+
+
+def _with_word(backend: Backend, files: Sequence[str], name: str) -> list[Path]:
+    """Those of `files` with the word `name`; reads only what has changed."""
+    known, wanted = _WORDS.of(backend), name.encode()
+    found = []
+    for path in files:
+        signature = Signature.of(path)
+        if signature is None or signature.size > _MOST_SIZE:
+            continue
+        if (words := known.get(path, signature)) is None:
+            words = frozenset(_WORD.findall(content_or_nothing(path)))
+            known.put(path, signature, words, 1 + len(words))
+        # A word may have others before or after it, as in `const_Width`.
+        if wanted in words or any(wanted in word for word in words):
+            found.append(Path(path))
+    return found
+
+
+def _places(path: Path, text: Text, rule: Mention, symbol: Renamed) -> list[tuple[Place, int]]:
+    content, pattern = text.content, re.compile(_filled(rule.pattern, symbol))
+    ranges = [found.span() for found in re.finditer(rule.within, content)] if rule.within else [(0, len(content))]
+    return [
+        (Place(path, text.offsets_span(*found.span("name")), text), found.start("name"))
+        for start, end in ranges
+        for found in pattern.finditer(content, start, end)
+    ]
+
+
+def _filled(pattern: str, symbol: Renamed) -> str:
+    return pattern.replace("{name}", re.escape(symbol.name)).replace("{owner}", re.escape(symbol.owner or "-"))

@@ -1,0 +1,49 @@
+"""Where Go's symbols are called by their names outside Go's code: in assembler, in C, in templates, in directives."""
+
+from __future__ import annotations
+
+from lsp_mcp.servers.traits import Mention
+
+_VALUES = ("function", "variable")
+_TYPES = ("struct", "interface", "type", "class", "function", "number", "string", "array", "boolean")
+_ASSEMBLER = r"\.[sS]$"
+# The comment before `import "C"` is a C file of its own.
+_PREAMBLE = r"""(?:/\*(?:[^*]|\*(?!/))*\*/|(?://[^\n]*\n)+)\s*import\s+"C\""""
+# No field of a template's data, but of an object of some script, is in lower case; `exported` sees to that.
+_TEMPLATES = r"\.(?:tmpl|tpl|gotmpl|gotpl|gohtml|gotext|html?|xhtml|xml|svg|txt|eml|email)$"
+
+MENTIONS = (
+    # gopls 0.24 finds uses in assembler of this system, and renames none.
+    Mention(
+        what="assembler", files=_ASSEMBLER, pattern=r"(?<![\w·∕./])·(?P<name>{name})(?!\w)", kinds=_VALUES, is_sure=True
+    ),
+    Mention(
+        what="assembler", files=_ASSEMBLER, pattern=r"\w·(?P<name>{name})(?!\w)", beside=False, kinds=_VALUES
+    ),
+    # What `go tool asm` defines in go_asm.h.
+    Mention(
+        what="assembler", files=_ASSEMBLER, pattern=r"\bconst_(?P<name>{name})(?!\w)", kinds=("constant",),
+        is_sure=True,
+    ),
+    Mention(
+        what="assembler", files=_ASSEMBLER, pattern=r"\b{owner}_(?P<name>{name})(?!\w)", kinds=("field",),
+        is_sure=True,
+    ),
+    Mention(what="assembler", files=_ASSEMBLER, pattern=r"\b(?P<name>{name})__?[a-z]\w*", kinds=("struct",)),
+    Mention(
+        what="C", files=r"\.(?:[ch](?:[ch]|pp|xx)?|mm?|swig(?:cxx)?)$", pattern=r"\b(?P<name>{name})\b",
+        kinds=("function",), declared=r"(?m)^//export[ \t]+{name}\b",
+    ),
+    Mention(
+        what="C", files=r"\.go$", pattern=r"\b(?P<name>{name})\b", within=_PREAMBLE, kinds=("function",),
+        declared=r"(?m)^//export[ \t]+{name}\b",
+    ),
+    Mention(
+        what="a template", files=_TEMPLATES, pattern=r"\.(?P<name>{name})(?!\w)", within=r"\{\{[\s\S]*?\}\}",
+        beside=False, kinds=("field", "method"), exported=True,
+    ),
+    Mention(
+        what="go:generate", files=r"\.go$", pattern=r"(?<![\w./-])(?P<name>{name})(?![\w./-])",
+        within=r"(?m)^//go:generate[ \t].*$", kinds=_TYPES,
+    ),
+)  # fmt: skip
