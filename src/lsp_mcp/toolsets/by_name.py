@@ -61,6 +61,11 @@ class Named(Struct, frozen=True):
     remark: Gap
 
 
+def is_phrase(name: str) -> bool:
+    """Whether it is several words, as in a message."""
+    return bool(re.search(r"\w\s+\w", name))
+
+
 class Names:
     """Finds symbols by name; `hand_out` is called with the places that errors list."""
 
@@ -111,7 +116,7 @@ class Names:
         """Other places of `spelled`, which is not a symbol of the workspace: in dependencies, in the text."""
         name = spelled.strip()
         said = []
-        found = [symbol for _, symbol in await self._in_dependencies(name)]
+        found = [] if is_phrase(name) else [symbol for _, symbol in await self._in_dependencies(name)]
         if not _QUALIFIED.search(name):
             found = [symbol for symbol in found if symbol.kind not in MEMBERS]
         if found:
@@ -123,11 +128,14 @@ class Names:
         for backend in self._sessions.backends:
             matches = await text_matches(backend, name)
             if matches.first:
-                shown_path = self._sessions.workspace.display_path(matches.first.path)
+                others = matches.others if is_phrase(name) else ()  # a message is often written at several places
+                show = self._sessions.workspace.display_path
+                first, *more = [f"{show(one.path)}:{one.span.start.line}" for one in (matches.first, *others)]
                 inside = f" (in {matches.first.container})" if matches.first.container else ""
                 least = "at least " if matches.least else ""
-                more_text = f", {least}{matches.total - 1:,} more" if matches.total > 1 else ""
-                said.append(f"as text: {shown_path}:{matches.first.span.start.line}{inside}{more_text}")
+                if left := matches.total - 1 - len(more):
+                    more.append(f"{least}{left:,} more")
+                said.append(f"as text: {', '.join([f'{first}{inside}', *more])}")
         return said
 
     async def in_dependencies(self, backend: Backend, name: str) -> list[Symbol]:

@@ -34,7 +34,7 @@ from lsp_mcp.requests.promoted import promoted
 from lsp_mcp.requests.symbols import KINDS, TYPES, Symbol
 from lsp_mcp.syntax.roles import SYNTAX_ROLES
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, dropped, found
-from lsp_mcp.toolsets.by_name import check_name, name_for
+from lsp_mcp.toolsets.by_name import check_name, is_phrase, name_for
 from lsp_mcp.toolsets.questions import PlacesCheck
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
@@ -93,8 +93,12 @@ class CodeTools(AnchorToolset):
                 gaps += lacking
         symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name, symbol.kind))[:limit]
         symbols = await self._with_extents(symbols)
-        if not total or re.search(r"\w\s+\w", name):  # a message or a phrase: names are only similar to it
-            gaps += [news("elsewhere", hint) for hint in await self._targets.names.hints(name)]
+        if not total or is_phrase(name):
+            hints = await self._targets.names.hints(name)
+            gaps += [news("elsewhere", hint) for hint in hints]
+            if hints and total:  # a message: names that have some of its words are not meant
+                symbols = [one for one in symbols if name.casefold() in one.name.casefold()]
+                total, gaps = len(symbols), [gap for gap in gaps if gap.kind != "capped"]
         others, unknown = await self._elsewhere.named(name)
         gaps += unknown
         self._targets.hand_out_readable(symbol.place for symbol in symbols)

@@ -41,6 +41,10 @@ _SIGNATURE = "change signature"
 _MOVE = "move"
 _INLINE = "inline"
 _INTERFACE = "extract interface"
+_OTHER_TOOLS = {
+    "rename": "rename_symbol_by_anchor renames: symbol_anchor, new_name",
+    "delete": "edit_symbol deletes: symbol, action=delete",
+}
 
 
 class _Target(Struct, frozen=True):
@@ -79,6 +83,8 @@ class RefactorTools(Extracting):
     ) -> str:
         """Extract, inline, move, change_signature, implement an interface, fill, organize imports, format, quick fix.
         Returns the diff and the errors it causes."""
+        if tool := _OTHER_TOOLS.get(_normal(action or "")):
+            raise CallerError(f"{tool}.")
         if _normal(action or "") == _SIGNATURE:
             return await self._change_signature(
                 call, target, options or {}, apply=apply, confirmed=confirmed, allow_partial=allow_partial

@@ -16,16 +16,18 @@ from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import identifiers_in_code
 
 _MOST_FILES = 300  # files searched
+_OTHERS = 9  # places in other files
 _SECONDS = 2.0  # seconds to wait for the word index
 
 
 class Matches(Struct, frozen=True):
     """The number of occurrences of a text in source files, and the `first` place with its containing symbol.
 
-    `use` is the last word of the text at the first place that is code.
+    `others` are the first places in the next files. `use` is the last word of the text at the first place that is code.
     """
 
     first: Place | None = None
+    others: tuple[Place, ...] = ()
     use: Place | None = None
     total: int = 0
     least: bool = False  # not every file was searched
@@ -38,18 +40,21 @@ async def text_matches(backend: Backend, text: str) -> Matches:
         return Matches()
     searched = await backend.words.files_with(max(words, key=len), seconds=_SECONDS)
     first, use, total = None, None, 0
+    others: list[Place] = []
     for path in searched.files[:_MOST_FILES]:
         try:
             content = await backend.documents.text(path)
         except PathError:
             continue  # gone since it was indexed
         if spans := content.words(text):
+            if first and len(others) < _OTHERS:
+                others.append(Place(path, spans[0], content))
             first = first or Place(path, spans[0], content)
             use = use or _use(path, content, spans, backend.plugin.language_of(path))
             total += len(spans)
     if first:
         first = first._replace(container=await _container(backend, first))
-    return Matches(first, use, total, bool(searched.unknown) or len(searched.files) > _MOST_FILES)
+    return Matches(first, tuple(others), use, total, bool(searched.unknown) or len(searched.files) > _MOST_FILES)
 
 
 def _use(path: Path, content: Text, spans: list[Span], language: Language | None) -> Place | None:

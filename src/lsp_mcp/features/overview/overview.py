@@ -22,6 +22,10 @@ from lsp_mcp.syntax.files import ENTRY_WORDS, depends_on, entries_in, knows_impo
 from lsp_mcp.waiting import phase
 from lsp_mcp.wire.git import git_output
 
+# Programs that come last: their folders' or files' names have such a word.
+_ASIDE = re.compile(
+    r"(?:^|[/_.-])(?:tests?|testdata|bench(?:marks?)?|examples?|demos?|issues|fuzz\w*)(?:[/_.-]|$)", re.I
+)
 _MOST_ENTRIES = 200  # files in which entry points are looked for
 _MOST_OUTLINED = 40  # files of the folders used most, whose declarations are counted
 _MOST_NAMES = 300  # of these
@@ -82,7 +86,10 @@ async def overview(backends: Sequence[Backend], files: Mapping[Backend, Sequence
 
 
 def grouped(found: Overview, depth: int) -> Overview:
-    """`found` with the folders below `depth` counted in the one above them at that depth."""
+    """`found` with the folders below `depth` counted in the one above them at that depth.
+
+    Circles stay those of whole paths: that parts of two folders use parts of the other does not make a circle.
+    """
     names = {name: "/".join(name.split("/")[:depth]) for name in found.folders}
     folders: dict[str, Folder] = {}
     for name, one in found.folders.items():
@@ -93,6 +100,7 @@ def grouped(found: Overview, depth: int) -> Overview:
         into.uses |= {names[other] for other in one.uses} - {names[name]}
     joined = replace(found, folders=folders)
     _complete(joined)
+    joined.circles = found.circles
     return joined
 
 
@@ -151,7 +159,7 @@ async def _entries(backends: Sequence[Backend], root: Path) -> list[Place]:
             and not backend.plugin.ignores(path.parent, root)
             and not (tests and re.search(tests, path.name))
         ]
-        for path in sorted(counted, key=lambda path: (len(path.parts), path))[:_MOST_ENTRIES]:
+        for path in sorted(counted, key=lambda path: _closeness(path, root))[:_MOST_ENTRIES]:
             language = backend.plugin.language_of(path)
             if language is None:
                 continue
@@ -162,6 +170,11 @@ async def _entries(backends: Sequence[Backend], root: Path) -> list[Place]:
             spans = await asyncio.to_thread(entries_in, text, language.id)
             found += [Place(path, span, text) for span in spans]
     return found
+
+
+def _closeness(path: Path, root: Path) -> tuple[bool, int, Path]:
+    """Programs before those that test or measure or show something, those near the root first."""
+    return bool(_ASIDE.search(path.relative_to(root).as_posix())), len(path.parts), path
 
 
 async def _changed(root: Path, files: set[str]) -> list[tuple[str, int]]:
