@@ -97,7 +97,7 @@ def read(file: Path, root: Path, store: Path) -> tuple[list[Symbol], Named]:
                 named.setdefault(at, set()).update(names.names[-2:] if one.name in _MAKERS else (one.name,))
                 if use.roles & DEFINITION and use.length == len(one.name):
                     one.defined.append(at)
-            if one.defined:
+            if one.defined and names.kind != "meta":
                 found.append(one)
 
     opened.read(work)

@@ -10,7 +10,7 @@ import pytest
 from asking import Asked, asking, skip_without
 from index.scip_files import DEFINITION, document, field, go_symbol, implements, occurrence, write
 from lsp_mcp.errors import CallerError
-from lsp_mcp.index import place
+from lsp_mcp.index import elsewhere, place
 from lsp_mcp.index.gathering import gather
 from lsp_mcp.index.store import IndexStore
 
@@ -119,6 +119,26 @@ def test_the_status_says_which_indexes_are_older_than_the_text_and_that_versions
         os.utime(text)
         found = await ask("find_symbol_references_by_anchor", symbol_anchor="Hello")
         assert "2 of these indexes are older than greet.go here" in found["status"]
+
+    asking("gopls", root, question, index_store=store)
+
+
+def test_more_symbols_of_one_name_than_are_looked_at_are_a_gap(
+    root: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elsewhere, "_MOST_NAMES", 20)
+    alike = [
+        occurrence(go_symbol(f"example.com/e/p{number}", "Same().", module="example.com/e"), number, 5, 9, DEFINITION)
+        for number in range(30)
+    ]
+    opened = IndexStore(store)
+    opened.push(gather(write(tmp_path / "e.scip", document("e.go", *alike)), None, with_text=False), "ex.com/e", "eee")
+    opened.close()
+
+    async def question(ask: Asked) -> None:
+        found = await ask("find_symbol_definitions_by_name", symbol_name="Same")
+        assert len(anchors(found)) == 20
+        assert "elsewhere more symbols have that name than were looked at" in found["status"]
 
     asking("gopls", root, question, index_store=store)
 

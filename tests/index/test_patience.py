@@ -82,7 +82,7 @@ def test_a_port_that_accepts_and_says_nothing_is_a_database_that_does_not_answer
 
         async def run() -> None:
             with pytest.raises(UnavailableError, match="does not answer"):
-                await patience.asked(url, lambda: elsewhere.called(url, ["Hello"]))
+                await patience.asked(url, lambda: elsewhere.definitions(url, ["Hello"], [], 1))
 
         asyncio.run(run())
 

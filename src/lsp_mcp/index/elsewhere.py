@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 
 from lsp_mcp.index import queries
@@ -16,7 +17,7 @@ from lsp_mcp.index.queries import Found, Site
 from lsp_mcp.index.store import IndexStore, Pushed, listed
 from lsp_mcp.prose import count
 
-_MOST_NAMES = 300  # looked at for a name
+_MOST_NAMES = 5_000  # looked at for a name
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
@@ -31,11 +32,15 @@ class There(Struct, frozen=True):
 
 
 class Elsewhere(Struct, frozen=True):
-    """What was found, how many repositories were asked, and when their indexes were pushed."""
+    """What was found, how many repositories were asked, and when their indexes were pushed.
+
+    `is_capped`: there are more symbols of that name than were looked at.
+    """
 
     found: list[There]
     asked: int
     pushed: list[datetime]
+    is_capped: bool = False
 
     def older_than(self, moment: float) -> int:
         """How many of the indexes were pushed before `moment`, in seconds since 1970."""
@@ -71,19 +76,30 @@ def implementations(url: str, symbols: Sequence[str], own: Sequence[str], most: 
 
 def definitions(url: str, names: Sequence[str], own: Sequence[str], most: int) -> Elsewhere:
     """The definitions of what is called `names`, as `Type`, `method`: exactly; not where `own` are defined."""
-    return _asked(url, own, most, lambda at: _called(at, names), lambda one: one.definitions)
+    is_capped = False
+
+    def find(connection: Connection) -> list[Found]:
+        nonlocal is_capped
+        found, is_capped = _called(connection, names)
+        return found
+
+    said = _asked(url, own, most, find, lambda one: one.definitions)
+    return replace(said, is_capped=is_capped)
 
 
-def called(url: str, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The identities of all symbols called `names`, and the packages that define them, as `MANAGER NAME`."""
-    found = opened(url).read(lambda at: _called(at, names))
+def of_name(url: str, names: Sequence[str], most: int, question: Callable[..., Elsewhere]) -> Elsewhere:
+    """`question`, `uses` or `implementations`, about all symbols called `names`; not where they are defined."""
+    found, is_capped = opened(url).read(lambda at: _called(at, names))
     packages = {f"{one.moniker.manager} {one.moniker.package}" for one in found if one.moniker.package}
-    return list(dict.fromkeys(one.moniker.identity for one in found)), sorted(packages)
+    alike = list(dict.fromkeys(one.moniker.identity for one in found))
+    return replace(question(url, alike, sorted(packages), most), is_capped=is_capped)
 
 
-def _called(connection: Connection, names: Sequence[str]) -> list[Found]:
+def _called(connection: Connection, names: Sequence[str]) -> tuple[list[Found], bool]:
+    """The symbols called `names`, and whether there are more than were looked at."""
     found = queries.by_name(connection, names[-1], _MOST_NAMES, exactly=True)
-    return [one for one in found if (parts := described(one.moniker.descriptors)) and _ends(parts, names)]
+    alike = [one for one in found if (parts := described(one.moniker.descriptors)) and _ends(parts, names)]
+    return alike, len(found) >= _MOST_NAMES
 
 
 def _ends(parts: Described, names: Sequence[str]) -> bool:

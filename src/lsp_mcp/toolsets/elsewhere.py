@@ -75,8 +75,7 @@ class OtherRepositories:
             question = elsewhere.uses if what == "use" else elsewhere.implementations
             if symbols:
                 return question(url, symbols, [own], _MOST)
-            alike, defining = elsewhere.called(url, names)
-            return question(url, alike, defining, _MOST)
+            return elsewhere.of_name(url, names, _MOST, question)
 
         found, gaps = await self._said(url, ask, what, path)
         if found and kind == "method" and what == "use":
@@ -161,7 +160,12 @@ class OtherRepositories:
         if declared and (older := found.older_than(_changed(declared))):
             text += f"; {older:,} of these indexes {'is' if older == 1 else 'are'} older than {declared.name} here"
         gap = Gap("not_searched", text, brief=_BRIEF, about=_BRIEF)
-        return _places(found, noun, self._targets.scheme), [gap]
+        gaps = [gap]
+        if found.is_capped:
+            gaps.append(
+                Gap("capped", "elsewhere more symbols have that name than were looked at; pass more of the name")
+            )
+        return _places(found, noun, self._targets.scheme), gaps
 
     async def _declared(self, target: SymbolTarget) -> _Declared | None:
         """The declaration that `target` means; None if no other repository can name it, since it is in a function."""
