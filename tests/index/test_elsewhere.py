@@ -123,6 +123,20 @@ def test_the_status_says_which_indexes_are_older_than_the_text_and_that_versions
     asking("gopls", root, question, index_store=store)
 
 
+def test_a_root_inside_a_repository_may_be_used_by_its_other_folders(root: Path, store: str) -> None:
+    (root.parent / ".git").mkdir()
+
+    async def question(ask: Asked) -> None:
+        found = await ask("find_symbol_references_by_anchor", symbol_anchor="Hello")
+        assert "of example.com/a only a is open: uses in its other folders are not known" in found["status"]
+
+        (root / ".git").mkdir()
+        found = await ask("find_symbol_references_by_anchor", symbol_anchor="Hello")
+        assert "is open" not in found["status"]
+
+    asking("gopls", root, question, index_store=store)
+
+
 def test_more_symbols_of_one_name_than_are_looked_at_are_a_gap(
     root: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

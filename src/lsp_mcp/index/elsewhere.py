@@ -34,12 +34,14 @@ class There(Struct, frozen=True):
 class Elsewhere(Struct, frozen=True):
     """What was found, how many repositories were asked, and when their indexes were pushed.
 
-    `is_capped`: there are more symbols of that name than were looked at.
+    `own` are the repositories that were left out, since the workspace is their present state. `is_capped`: there are
+    more symbols of that name than were looked at.
     """
 
     found: list[There]
     asked: int
     pushed: list[datetime]
+    own: list[str]
     is_capped: bool = False
 
     def older_than(self, moment: float) -> int:
@@ -151,7 +153,8 @@ def _asked(
     places: Callable[[Found], list[Use]],
 ) -> Elsewhere:
     def work(connection: Connection) -> Elsewhere:
-        others = {one.key: one for one in listed(connection, only_newest=True) if not {*own} & {*one.packages}}
+        every = listed(connection, only_newest=True)
+        others = {one.key: one for one in every if not {*own} & {*one.packages}}
         found = []
         for one in find(connection):
             listed_uses = places(one)
@@ -167,6 +170,6 @@ def _asked(
                     )
                 )
         pushed = [datetime.fromisoformat(one.pushed_at) for one in others.values()]
-        return Elsewhere(found, len(others), pushed)
+        return Elsewhere(found, len(others), pushed, [one.repository for one in every if one.key not in others])
 
     return opened(url).read(work)

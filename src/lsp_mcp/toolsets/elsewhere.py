@@ -159,6 +159,9 @@ class OtherRepositories:
             text += f"; uses are of {len(versions):,} versions: {first_few(versions, _MOST_VERSIONS)}"
         if declared and (older := found.older_than(_changed(declared))):
             text += f"; {older:,} of these indexes {'is' if older == 1 else 'are'} older than {declared.name} here"
+        root = self._targets.sessions.workspace.root
+        if found.own and _is_part(root):
+            text += f"; of {first_few(found.own)} only {root.name} is open: uses in its other folders are not known"
         gap = Gap("not_searched", text, brief=_BRIEF, about=_BRIEF)
         gaps = [gap]
         if found.is_capped:
@@ -226,6 +229,11 @@ def _full_name(own: Container, around: Sequence[Container]) -> str:
 def _is_member(one: Container) -> bool:
     """Whether a declaration is a member of its type, rather than a local of a method."""
     return bool(one.owner) and one.name.startswith(one.owner)
+
+
+def _is_part(root: Path) -> bool:
+    """Whether the workspace root is a folder inside a repository rather than all of it."""
+    return not (root / ".git").exists() and any((folder / ".git").exists() for folder in root.parents)
 
 
 def _changed(path: Path) -> float:
