@@ -189,3 +189,16 @@ def test_what_was_kept_and_is_damaged_is_asked_again(root: Path, monkeypatch: py
     (kept,) = (checkout_folder(root) / "gopls.other-builds").iterdir()
     kept.write_bytes(kept.read_bytes()[:-5])
     in_session(root, question)
+
+
+def test_a_rename_in_a_new_session_changes_the_files_of_another_system_too(root: Path) -> None:
+    async def asked(ask: Asked) -> None:
+        assert sorted(await uses(ask)) == sorted(FUNCTION)
+
+    async def renamed(ask: Asked) -> None:
+        arguments = {"symbol_anchor": "use.go:5:size", "new_name": "length", "format": "json"}
+        answer = await ask("rename_symbol_by_anchor", **arguments, apply=False)
+        assert {one["file"] for one in answer["file_edits"]} == {"use.go", "size_linux.go", "size_plan9.go"}
+
+    in_session(root, asked)
+    in_session(root, renamed)
