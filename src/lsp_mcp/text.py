@@ -60,6 +60,9 @@ class PositionEncoding(Struct, frozen=True):
     lone_cr_ends_line: bool = True
 
 
+WITHHELD = "not shown: outside of the workspace; --allow-dependencies FOLDER allows it"
+
+
 class Text:
     """The content of a document and its line table. Immutable.
 
@@ -112,7 +115,11 @@ class Text:
     def numbered(self, span: Span, around: int = 0) -> list[tuple[int, str]]:
         """The lines of `span` with their numbers, from 1, and up to `around` lines before and after."""
         first, last = max(1, span.start.line - around), min(self.line_count, span.end.line + around)
-        return [(number, self.line(number)) for number in range(first, last + 1)]
+        return [(number, self.shown_line(number)) for number in range(first, last + 1)]
+
+    def shown_line(self, number: int) -> str:
+        """Line `number` for an answer; see `line`."""
+        return self.line(number)
 
     def slice(self, span: Span) -> str:
         """The characters of `span`. Raises `PointError` as `point_offset` does."""
@@ -424,3 +431,11 @@ def _lines(count: int) -> str:
 
 def _characters(count: int) -> str:
     return f"{count:,} character" + ("" if count == 1 else "s")
+
+
+class WithheldText(Text):
+    """A text that the program works with, but does not show."""
+
+    def shown_line(self, number: int) -> str:
+        """What is shown instead of a line."""
+        return WITHHELD

@@ -10,7 +10,7 @@ import difflib
 import os
 import stat
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from lsp_mcp.errors import ConfigError, PathError
 from lsp_mcp.visible import quoted, shortened
 
 _MOST_NAMED = 10_000  # files outside the root that are remembered as readable
+_CHECKOUTS = (".git", ".hg", ".jj", ".svn")
 _LONGEST_PART = 255  # bytes between two slashes, on the usual file systems
 _LONGEST = 4_000  # bytes; Linux takes 4,095
 _MOST_ELSEWHERE = 3  # files suggested for one that does not exist
@@ -44,6 +45,10 @@ class Workspace:
         if not os.access(self.root, os.R_OK | os.X_OK):
             raise ConfigError(f"the workspace root {root} cannot be read: permission denied")
         self.dependency_folders: tuple[Path, ...] = ()
+        self.checkout = _checkout_around(self.root)
+        self.allowed_folders: tuple[Path, ...] = ()  # outside of the root, that the user allows to read
+        self.find_dependencies: Callable[[], Awaitable[None]] = _found
+        self.is_confined: Callable[[Path], bool] = lambda _: False  # see `withholds`
         self.listed: Callable[[], Iterable[str]] = tuple  # the files of the workspace, as far as they are known
         self._named: OrderedDict[Path, None] = OrderedDict()  # files outside the root that a server named
 
@@ -70,8 +75,8 @@ class Workspace:
         if not real.is_relative_to(self.root) and not self._is_dependency(real):
             how = "" if path == real else f" (it is a link to {real})"
             allowed = (
-                "; only files in the workspace and sources of its dependencies are read. "
-                "Start lsp-mcp with another --workspace-root to work there."
+                "; only files in the workspace and sources of its dependencies are read. Start lsp-mcp with another "
+                "--workspace-root to work there, or with --allow-dependencies FOLDER to read."
             )
             elsewhere = "" if how else self._elsewhere(name)
             raise PathError(f"{shortened(name)} is outside the workspace root {self.root}{how}{elsewhere or allowed}")
@@ -89,8 +94,22 @@ class Workspace:
             raise PathError(f"{shortened(name)} is {what}; pass the path of a source file in it.")
         return path
 
+    async def withholds(self, path: Path) -> bool:
+        """Whether the text of `path` is not to be shown.
+
+        A checkout can name any folder as the source of a dependency. Where a language's dependencies have known
+        folders (`is_confined`), what is outside of those, of the checkout around the root and of the folders that the
+        user allows is not shown.
+        """
+        if path.is_relative_to(self.root) or not self.is_confined(path):
+            return False
+        await self.find_dependencies()
+        return not self._is_known(path)
+
     def allow(self, path: Path) -> None:
         """Allow reading `path` from now on: a server named it, so it is a source of a dependency."""
+        if self.is_confined(path) and not self._is_known(path):
+            return
         if self.display_path(path) == path.as_posix():  # outside the root
             self._named[path] = None
             self._named.move_to_end(path)
@@ -102,7 +121,13 @@ class Workspace:
         return display_path(path, self.root)
 
     def _is_dependency(self, real: Path) -> bool:
-        return real in self._named or any(real.is_relative_to(folder) for folder in self.dependency_folders)
+        folders = (*self.dependency_folders, *self.allowed_folders)
+        return real in self._named or any(real.is_relative_to(folder) for folder in folders)
+
+    def _is_known(self, path: Path) -> bool:
+        real = self._resolve(path)
+        folders = (self.root, self.checkout, *self.dependency_folders, *self.allowed_folders)
+        return any(real.is_relative_to(folder) for folder in folders)
 
     def _without_folder_links(self, path: Path) -> Path:
         """`path` with its folder resolved, as servers name it; a file that is a link stays one."""
@@ -177,6 +202,18 @@ def _why_no_name(path: Path) -> str:
 def from_home(name: str | Path) -> Path:
     """`name`, with the home folder for `~` at its beginning; that of an unknown user stays as it is."""
     return Path(os.path.expanduser(name))  # noqa: PTH111 (which fails for an unknown user)
+
+
+def _checkout_around(root: Path) -> Path:
+    """The checkout that `root` is in; `root` itself if there is none."""
+    for folder in (root, *root.parents):
+        if any((folder / mark).exists() for mark in _CHECKOUTS) and not too_wide(folder):
+            return folder
+    return root
+
+
+async def _found() -> None:
+    """Nothing is to be found."""
 
 
 def too_wide(folder: Path) -> str:

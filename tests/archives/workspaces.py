@@ -39,7 +39,9 @@ def direct(backend: str, toolsets: Sequence[str] = ()) -> Open:
 
     @asynccontextmanager
     async def open_(root: Path) -> AsyncIterator[CallTool]:
-        sessions = Sessions(Workspace(root), [adapter], {})
+        workspace = Workspace(root)
+        workspace.checkout = root.parent  # an archive's dependencies are beside its root
+        sessions = Sessions(workspace, [adapter], {})
         settings = ToolSettings(toolsets=tuple(toolsets), answer_within=TO_THE_END)
         tools = {tool.name: tool for tool in offered_tools(ToolContext(sessions, settings))}
         sessions.begin()

@@ -317,6 +317,14 @@ def test_the_database_is_written_so_that_it_is_found_from_anywhere(
     assert given[given.index("--compile-commands") + 1] == written.format(project=project, home=home)
 
 
+def test_a_folder_of_allowed_dependencies_is_written_so_that_it_is_found_from_anywhere(project: Path, run: Run) -> None:
+    (project.parent / "other").mkdir()
+    given = json.loads(run("setup", "claude-code", "--json", "--allow-dependencies", "../other").stdout)["entry"][
+        "args"
+    ]
+    assert given[given.index("--allow-dependencies") + 1] == str(project.parent / "other")
+
+
 def test_what_was_not_given_is_not_written(project: Path, run: Run) -> None:
     given = json.loads(run("setup", "claude-code", "--json").stdout)["entry"]["args"]
     flags = {"--toolset", "--without-toolset", "--allow-method", "--position-base", "--shared-index"}

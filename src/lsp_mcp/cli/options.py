@@ -79,6 +79,7 @@ class ServerFlags:
     socket: str | None
     allow_exec_lua: bool
     allow_protected_edits: bool
+    allow_dependencies: tuple[str, ...] = field(default=(), kw_only=True)
     store: str | None
     index_store: str | None = field(default=None, kw_only=True)
     adapter_files: tuple[str, ...] = field(default=(), kw_only=True)
@@ -207,7 +208,9 @@ class ServerFlags:
         Raises:
             ConfigError: it cannot be one.
         """
-        return Workspace(Path(self.workspace_root))
+        workspace = Workspace(Path(self.workspace_root))
+        workspace.allowed_folders = tuple(map(_folder, self.allow_dependencies))
+        return workspace
 
     @property
     def is_root_named(self) -> bool:
@@ -304,6 +307,8 @@ class ServerFlags:
             words.append("--allow-exec-lua")
         if self.allow_protected_edits:
             words.append("--allow-protected-edits")
+        for folder in self.allow_dependencies:
+            words += ["--allow-dependencies", os.path.abspath(from_home(folder))]  # noqa: PTH100
         if self.store:
             words += ["--store", self.store]
         if self.index_store:
@@ -319,6 +324,14 @@ class ServerFlags:
             "--response-format": self.response_format,
         }
         return words + [word for flag, value in rest.items() if flag in self.given for word in (flag, value)]
+
+
+def _folder(name: str) -> Path:
+    """The folder of `--allow-dependencies`, with links resolved. Raises ConfigError: it does not exist."""
+    folder = from_home(name).absolute()
+    if not folder.is_dir():
+        raise ConfigError(f"--allow-dependencies {name}: there is no such folder")
+    return folder.resolve()
 
 
 def add_adapters(files: Sequence[str], root: str) -> None:
@@ -374,6 +387,7 @@ def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> C
             socket=value["--socket"],
             allow_exec_lua=value["--allow-exec-lua"],
             allow_protected_edits=value["--allow-protected-edits"],
+            allow_dependencies=value["--allow-dependencies"],
             store=value["--store"],
             index_store=value["--index-store"],
             adapter_files=value["--adapter"],
@@ -466,6 +480,11 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         "--allow-protected-edits": (
             {"is_flag": True},
             "Let edits change files that can make programs run: .git, hooks, the configuration of editors and agents.",
+        ),
+        "--allow-dependencies": (
+            {"multiple": True, "metavar": "FOLDER"},
+            "Show sources of dependencies in that folder outside of the workspace root, repeatable: Go modules that "
+            "go.mod replaces or go.work uses. Default: GOROOT, the module cache, and the checkout around the root.",
         ),
         "--store": (
             {"metavar": "URL"},

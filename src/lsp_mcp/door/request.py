@@ -29,6 +29,7 @@ OF_WHAT_RUNS = frozenset(
     {
         *("--backend", "--socket", "--ready-timeout", "--request-timeout", "--idle-timeout", "--memory-limit"),
         *("--adapter", "--compile-commands", "--store", "--shared-index", "--allow-protected-edits", "--log-level"),
+        "--allow-dependencies",
     }
 )
 _OF_LISTENING = {"--transport", "--port", "--host"}
@@ -135,7 +136,7 @@ def daemon_request(words: Sequence[str], *, listening: bool = False) -> DaemonRe
 def _is_path(flag: str, value: str) -> bool:
     if flag == "--socket":  # else HOST:PORT, as `nvim.address.parse_address` returns it
         return value.startswith("~") or "/" in value or os.path.lexists(value)
-    return os.sep in value or flag in ("--adapter", "--compile-commands")
+    return os.sep in value or flag in ("--adapter", "--compile-commands", "--allow-dependencies")
 
 
 def _absolute(path: str) -> str:

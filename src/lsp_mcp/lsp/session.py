@@ -147,7 +147,7 @@ class Session:
             ),
         )
         self._diagnosing = Diagnosing(plugin, self._documents, self._lifetime, self._freshness, timeout)
-        self.documents = ServedDocuments(self._lifetime, self._documents, self._files)
+        self.documents = ServedDocuments(self._lifetime, self._documents, self._files, workspace.withholds)
         self.coverage = ServedCoverage(
             plugin,
             self._coverage,

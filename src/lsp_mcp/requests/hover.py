@@ -9,6 +9,7 @@ from typing import Any
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.requests.places import Place, position_params
+from lsp_mcp.text import WithheldText
 
 _AT_ONCE = 8  # requests in flight; more would only queue in the server
 
@@ -26,6 +27,8 @@ async def hovers(backend: Backend, places: Sequence[Place]) -> list[str]:
 
 async def hover(backend: Backend, place: Place) -> str:
     """The hover text of `place`, Markdown or plain; empty if there is none."""
+    if isinstance(place.text, WithheldText):
+        return ""  # it would quote the declaration
     params = position_params(place.path, place.text, place.span.start, backend.encoding)
     try:
         await backend.documents.open(place.path)  # some servers know only open documents

@@ -53,7 +53,7 @@ def last_word(name: str) -> str:
 
 def shown_line(text: Text, span: Span) -> str:
     """The line on which `span` starts, trimmed, at most 200 characters."""
-    line = text.line(span.start.line)
+    line = text.shown_line(span.start.line)
     if len(line) <= _CODE_LENGTH:
         return line.strip()
     start = max(0, span.start.character - _CODE_LENGTH // 2)

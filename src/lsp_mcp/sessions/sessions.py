@@ -90,6 +90,8 @@ class Sessions:
         self._hub = FeedHub(workspace.root, ignored, most_files)
         self._languages = OtherLanguages(others, self._hub.feed())
         workspace.listed = self._hub.known
+        if host is None:
+            workspace.find_dependencies, workspace.is_confined = self._dependencies_found, self._has_known_dependencies
         self._before_choice = before_choice
         self._others: list[Session] = []  # that no code tool uses
         # Before a server reads its first file.
@@ -370,10 +372,21 @@ class Sessions:
         except PathError:
             if self.workspace.dependency_folders or not self._dependency_commands():
                 raise
-        # Only questions about files outside the root need the folders of dependencies.
-        self._dependencies = self._dependencies or asyncio.create_task(self._find_dependencies())
-        await asyncio.shield(self._dependencies)
+        await self._dependencies_found()
         return self.workspace.file(name)
+
+    async def _dependencies_found(self) -> None:
+        """The workspace has the folders of dependencies: only questions about files outside the root need them."""
+        if self.workspace.dependency_folders:
+            return
+        self._dependencies = self._dependencies or asyncio.create_task(self._find_dependencies(), context=Context())
+        await asyncio.shield(self._dependencies)
+
+    def _has_known_dependencies(self, path: Path) -> bool:
+        """Whether `path` is in a language whose dependencies are in folders that a command prints."""
+        return any(
+            one.plugin.language_of(path) and one.adapter.workspace.dependency_folders_command for one in self._sessions
+        )
 
     def _dependency_commands(self) -> list[tuple[str, ...]]:
         commands = (backend.plugin.adapter.workspace.dependency_folders_command for backend in self.backends)
