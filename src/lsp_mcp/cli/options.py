@@ -483,8 +483,8 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--allow-dependencies": (
             {"multiple": True, "metavar": "FOLDER"},
-            "Show sources of dependencies in that folder outside of the workspace root, repeatable: Go modules that "
-            "go.mod replaces or go.work uses. Default: GOROOT, the module cache, and the checkout around the root.",
+            "Show sources of dependencies in that folder outside of the workspace root, repeatable. Default: those of "
+            "the toolchain and its package cache, and the checkout around the root; see docs/security.md.",
         ),
         "--store": (
             {"metavar": "URL"},
