@@ -103,6 +103,23 @@ def test_an_error_that_a_change_causes_in_a_closed_file_comes_and_goes(backend: 
 
 
 @pytest.mark.parametrize("backend", PROJECTS)
+def test_an_error_from_before_the_first_change_is_not_called_new(backend: str, tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    write(root, {**PROJECTS[backend], **wrong(backend)})
+    answers = []
+
+    async def asked(ask: Asked) -> None:
+        await ask("find_symbol_references_by_anchor", symbol_anchor="greet")
+        await ask.proven()
+        write(root, {CORE[backend]: f"{PROJECTS[backend][CORE[backend]]}\n"})
+        answers.append(await ask("check"))
+
+    ask_server(backend, root, asked)
+    known = answers[0]["remaining_count"] == 1 and answers[0]["new"] == []
+    assert known or "no baseline: all are shown" in answers[0]["message"]
+
+
+@pytest.mark.parametrize("backend", PROJECTS)
 def test_a_check_of_one_file_is_about_that_file(backend: str, tmp_path: Path) -> None:
     core, main = checks(
         backend,

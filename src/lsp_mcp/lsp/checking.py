@@ -100,6 +100,8 @@ class Checking:
         Raises:
             LspMcpError: see `check`.
         """
+        if self._coverage.builds:
+            return  # without a build nothing is known, and one that nobody asked for would block the builds of others
         before = await self._freshness.sync()
         if not self.begin_baseline():
             return
