@@ -79,6 +79,10 @@ class Symbols(Data, frozen=True):
     omits_local_types: Literal["", "types-first", "names-first"] = ""
     # The line of a field by which a type is embedded, whose members need no field's name; {name} is that name.
     embedded_pattern: str = ""
+    # Text that ends with the name of a constant whose place in a list, like that of the next ones, gives the value;
+    # `next_pattern` matches after the name if there is a next one.
+    counted_pattern: str = ""
+    next_pattern: str = ""
     # Text after the name of a type where a value of it may be made without the names of its fields.
     unkeyed_pattern: str = ""
     # What the server's hover on a type says of its member {name} that another type, the group `owner`, declares; a

@@ -58,6 +58,8 @@ SYMBOLS = Symbols(
     omits_local_types="names-first",
     embedded_pattern=r"\s*\*?(?:\w+\.)?{name}(?:\[.*\])?\s*(?:[`\"].*|//.*|/\*.*)?$",
     unkeyed_pattern=r"(?:\[[^\[\]\n]*\])?\{(?:\s*\{)*\s*(?!\w+\s*:)[^\s{}]",
+    counted_pattern=r"\bconst\s*\((?:[^()]|\([^()]*\))*\biota\b(?:[^()]|\([^()]*\))*\Z|\bconst\s*\(\s*\w+\Z",
+    next_pattern=r"[^\n]*\n(?:\s*//[^\n]*\n)*\s*\w+[ \t]*(?://[^\n]*)?\n",
     # A hover on a type ends with the members that it has by embedding: `func (*base.Base) Reset()`, `Count int //
     # through Base`.
     promoted_patterns=(
