@@ -71,8 +71,8 @@ class CppOracle:
 
 
 def _headers(folder: Path) -> str:
-    """The names and contents of all headers, hashed."""
-    every = sorted(path for path in folder.rglob("*.h*") if path.is_file())
+    """The names and contents of all files that others may include, hashed."""
+    every = sorted(path for path in folder.rglob("*.[!c]*") if path.is_file() and ".git" not in path.parts)
     hashed = hashlib.sha1()
     for path in every:
         hashed.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
@@ -123,17 +123,26 @@ class _Sets:
 
 
 def _merged(units: Sequence[Unit], others: Sequence[Unit], folder: Path) -> Graph:
-    """Symbols are distinguished by their declarations; declarations with the same USR belong to one symbol.
+    """Symbols are distinguished by their declarations; those that a unit declares again belong to one symbol.
+
+    So do those with the same USR in several units, unless no other unit can mean them, or several units define them in
+    other files: these belong to programs that are never linked together.
 
     Symbols found only by `others`, units of other configurations, are `elsewhere`.
     """
     same, families = _Sets(), _Sets()
     usrs: dict[str, str] = {}
-    for unit in (*units, *others):
-        for declaration in unit.declarations:
-            at = declaration.place.shown
-            if declaration.usr:
-                same.join(at, usrs.setdefault(declaration.usr, at))
+    every = {declaration for unit in (*units, *others) for declaration in unit.declarations}
+    defined: dict[str, set[str]] = defaultdict(set)
+    for declaration in every:
+        if declaration.canonical:
+            same.join(declaration.place.shown, declaration.canonical.shown)
+        if declaration.is_definition and declaration.kind != "namespace":  # of which each is a part
+            defined[declaration.usr].add(declaration.place.file)
+    for declaration in every:
+        at = declaration.place.shown
+        if declaration.is_linked and len(defined[declaration.usr]) < 2:
+            same.join(at, usrs.setdefault(declaration.usr, at))
     symbols: dict[str, _Merged] = {}
     made: set[tuple[str, str]] = set()
     for unit in units:
@@ -146,7 +155,7 @@ def _merged(units: Sequence[Unit], others: Sequence[Unit], folder: Path) -> Grap
                 symbol.kind = one.kind
             if one.kind in ("class", "enum", "alias"):
                 # For a reader the tag and the name of `typedef struct X {…} X;` are one word.
-                families.join(key, f"{one.scope} {one.name}")
+                families.join(key, f"{one.place.file} {one.scope} {one.name}")
             for other in one.family:
                 families.join(key, same.find(other.shown))
             if one.made:

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 from hostile import write_go
+from hostile_cpp import C_FILES, C_FLAGS, CPP_FILES, CPP_FLAGS, write_c, write_cpp
 
 _HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("LSP_MCP_TRUTH_CACHE") or platformdirs.user_cache_path("lsp-mcp") / "truth")
@@ -26,7 +27,8 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     Of several modules in one tree, `inside` has those in folders of the first: folder → module; no go.work joins them.
     Files that match `drop` are left out of the copy; `generated` are files that its build writes: path → text.
-    `hostile` is the seed of a tree that is made (`hostile.write_go`); any name `hostile-SEED` is one.
+    `hostile` is the seed of a tree that is made (`hostile.write_go`, `hostile_cpp`); any name `hostile-SEED` is one,
+    and for clangd `hostile-c-SEED`.
     `variants` are flags of other configurations, each added to `flags`: the tested program does not know them, the
     oracle does.
     """
@@ -62,8 +64,8 @@ def trees(backend: str, names: Sequence[str] = ()) -> list[Tree]:
     found = msgspec.toml.decode((_HERE / "sources.toml").read_bytes(), type=_Sources).tree
     known = sorted((tree for tree in found if tree.backend == backend), key=lambda tree: tree.size)
     for name in {*names} - {tree.name for tree in known}:
-        if backend == "gopls" and (made := re.fullmatch(r"hostile-(\d+)", name)):
-            known.append(Tree(name=name, backend=backend, size=1, hostile=int(made[1]), systems=["linux", "windows"]))
+        if made := re.fullmatch(r"hostile-(c-)?(\d+)" if backend == "clangd" else r"hostile-()(\d+)", name):
+            known.append(_hostile(name, backend, int(made[2]), is_c=bool(made[1])))
     for name in names:
         if name not in {tree.name for tree in known}:
             available = ", ".join(tree.name for tree in known) or "none"
@@ -71,6 +73,17 @@ def trees(backend: str, names: Sequence[str] = ()) -> list[Tree]:
     if not known:
         raise RuntimeError(f"there are no trees for {backend}")
     return [tree for tree in known if not names or tree.name in names]
+
+
+def _hostile(name: str, backend: str, seed: int, *, is_c: bool) -> Tree:
+    tree = Tree(name=name, backend=backend, size=1, hostile=seed)
+    if backend == "gopls":
+        tree.systems = ["linux", "windows"]
+    elif is_c:
+        tree.compile, tree.flags, tree.language = C_FILES, C_FLAGS, "c"
+    else:
+        tree.compile, tree.flags, tree.language = CPP_FILES, CPP_FLAGS, "c++"
+    return tree
 
 
 def fetched(tree: Tree) -> Path:
@@ -82,7 +95,7 @@ def fetched(tree: Tree) -> Path:
     if tree.hostile:
         folder = CACHE / "made" / tree.name
         shutil.rmtree(folder, ignore_errors=True)
-        write_go(folder, tree.hostile)
+        {"": write_go, "c": write_c, "c++": write_cpp}[tree.language](folder, tree.hostile)
         return folder
     if tree.standard:
         pinned = f"{tree.name}-{run(['go', 'env', 'GOVERSION'], CACHE).strip()}"

@@ -9,7 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clang.cindex import Cursor, CursorKind, Diagnostic, File, Index, SourceLocation, TranslationUnit, c_object_p, conf
+from clang.cindex import (
+    Cursor,
+    CursorKind,
+    Diagnostic,
+    File,
+    Index,
+    LinkageKind,
+    SourceLocation,
+    TranslationUnit,
+    c_object_p,
+    conf,
+)  # fmt: skip
 from graph import Place
 
 _KINDS = {
@@ -41,13 +52,18 @@ conf.lib.clang_getOverloadedDecl.restype = Cursor
 
 @dataclass(frozen=True)
 class Declaration:
-    """A declared name; `family` are places of what it overrides, `made` is the class that it constructs or destroys."""
+    """A declared name; `family` are places of what it overrides, `made` is the class that it constructs or destroys.
+
+    `canonical` is its first declaration in the unit. If it `is_linked`, other units can mean it.
+    """
 
     place: Place
     name: str
     kind: str
     usr: str
     is_definition: bool
+    is_linked: bool
+    canonical: Place | None
     owner: str
     family: tuple[Place, ...]
     made: Place | None
@@ -171,8 +187,11 @@ class _Reader:
         made = self._target(above) if kind in ("constructor", "destructor") and above is not None else None
         usr = "" if kind in ("local", "label") else cursor.get_usr()
         self.unit.declarations.add(
-            Declaration(places[0], name, kind, usr, cursor.is_definition(), owner, family, made, _scope(cursor))
-        )
+            Declaration(
+                places[0], name, kind, usr, cursor.is_definition(), bool(usr) and _is_linked(cursor),
+                self._target(cursor.canonical), owner, family, made, _scope(cursor),
+            )
+        )  # fmt: skip
 
     def _overridden(self, cursor: Cursor) -> Iterator[Place]:
         """The nearest declarations that a method overrides: there may be destructors between that nobody wrote."""
@@ -345,6 +364,16 @@ def _callee(cursor: Cursor) -> Cursor | None:
             return None
         cursor = children[0]
     return cursor
+
+
+def _is_linked(cursor: Cursor) -> bool:
+    """Whether other units can mean it: not what is static or in an unnamed namespace. Macros and types of C may be."""
+    above: Cursor | None = cursor
+    while above is not None and above.kind != CursorKind.TRANSLATION_UNIT:
+        if above.kind == CursorKind.NAMESPACE and (not above.spelling or "(" in above.spelling):
+            return False
+        above = above.semantic_parent
+    return bool(cursor.linkage != LinkageKind.INTERNAL)
 
 
 def _scope(cursor: Cursor) -> str | None:

@@ -163,6 +163,9 @@ class Trial(Protocol):
     def show(self, path: Path, text: Text) -> None:
         """Present `text` to the server as the content of `path`, which need not exist."""
 
+    async def read(self, path: Path) -> None:
+        """Make the server of the trial read the shown text of `path`, without the files that depend on it."""
+
     async def check(self, naming: Collection[Path] = ()) -> Checked:
         """The problems that these texts would cause, as far as the server can tell without files being written.
 

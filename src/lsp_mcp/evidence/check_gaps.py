@@ -38,7 +38,7 @@ def meaningless(backend: Backend, name: str, at: tuple[Path, Point]) -> list[Gap
     """The gap for an answer without any place about the symbol `at` a place that the server does not know."""
     where = _site(*at, backend.root)
     text = f"unverified: {backend.plugin.name} does not know what {name} means at {where}; ask at another use"
-    return [Gap("unverified", text, at[:1], about="meaning")]
+    return [Gap("unverified", text, about="meaning")]
 
 
 def implied(backend: Backend, text: Text, span: Span) -> list[Gap]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,15 @@ from lsp_mcp.errors import PathError, PointError, RefusedError
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import locations
 from lsp_mcp.servers.traits import WordCheck
-from lsp_mcp.text import Point, Text
+from lsp_mcp.text import Point, PositionEncoding, Text
 from lsp_mcp.uris import uri_path
 from lsp_mcp.words.workspace_words import Reached
 
 Site = tuple[Path, Point]
 """Where an identifier begins."""
+
+ToSite = Callable[[Json], Awaitable[Site]]
+"""Called with a `Location`: where it begins."""
 
 
 class Symbol(Struct, frozen=True):
@@ -32,7 +36,8 @@ class Symbol(Struct, frozen=True):
 
     `id` is the server's own identifier, `name` its name, each "" if the server gives none. If `internal`, only files
     that include its declaration can mean it. An alias of a symbol with the same name and scope has that symbol's ids as
-    `aliased`.
+    `aliased`. `defined` is the definition among the sites, if the server knows it. `written` is its identifier in a
+    form that says what it is made of.
     """
 
     sites: frozenset[Site]
@@ -40,6 +45,18 @@ class Symbol(Struct, frozen=True):
     name: str = ""
     internal: bool = False
     aliased: frozenset[str] = frozenset()
+    defined: frozenset[Site] = frozenset()
+    written: str = ""
+    is_alone: bool = False  # no linker joins it with another of its name: it is internal, a type, or a member of one
+
+    def is_another(self, id_: str, defined: Collection[Site]) -> bool:
+        """Whether this is not the symbol with `id_` that is `defined` at these sites, in other files, in spite of it.
+
+        A server may give one id to symbols of programs that are never linked together.
+        """
+        if self.id != id_ or not self.defined:
+            return False
+        return {path for path, _ in self.defined}.isdisjoint(path for path, _ in defined) and bool(defined)
 
 
 Meaning = frozenset[Symbol]
@@ -78,6 +95,29 @@ def _is_declared_as_before(meaning: Meaning, reached: Reached) -> bool:
     return True
 
 
+class Joined:
+    """The `text` of `whole` with that of `path` put in for `line`, which includes it."""
+
+    def __init__(self, path: Path, part: Text, whole: Path, around: Text, line: int) -> None:
+        self.part, self.whole, self._path, self._around = part, whole, path, around
+        self._start = around.point_offset(Point(line, 1))
+        end = around.content.find("\n", self._start)
+        self._end = len(around.content) if end < 0 else end
+        self.text = Text(f"{around.content[: self._start]}{part.content}{around.content[self._end :]}")
+
+    def of_part(self, point: Point) -> Point:
+        """The place of one in the part."""
+        return self.text.offset_point(self._start + self.part.point_offset(point))
+
+    def site(self, point: Point) -> Site:
+        """The file and place of one in the joined text."""
+        offset, length = self.text.point_offset(point), len(self.part.content)
+        if self._start <= offset < self._start + length:
+            return self._path, self.part.offset_point(offset - self._start)
+        is_behind = offset >= self._start + length
+        return self.whole, self._around.offset_point(offset - length + self._end - self._start if is_behind else offset)
+
+
 class Definitions:
     """Where one server says that symbols are defined; or, with another `request`, what they are related to.
 
@@ -95,6 +135,7 @@ class Definitions:
         self._generation = -1
         self._known: dict[Site, Meaning] = {}
         self._texts: dict[Path, Text | None] = {}
+        self._parts: set[Path] = set()  # files asked about in the code around them
         self._opened: dict[Path, Path] = {}  # one open file, by folder
 
     def known(self, site: Site) -> Meaning | None:
@@ -157,8 +198,8 @@ class Definitions:
 
     async def _ask(self, site: Site) -> Meaning:
         path, point = site
-        if await self._backend.coverage.part_of(path):  # shown it alone, the server would forget what it means
-            return frozenset()
+        if part := await self._backend.coverage.part_of(path):  # shown it alone, the server would forget what it means
+            return await self._in_whole(path, point, *part)
         try:
             if (self._backend.plugin.word_check.by_folder and self._is_open_beside(path)) and (
                 found := await self._request(path, await self._backend.documents.text(path), point)
@@ -169,6 +210,42 @@ class Definitions:
             return await self._request(path, text, point)
         except (PathError, PointError):
             return frozenset()
+
+    async def _in_whole(self, path: Path, point: Point, whole: Path, line: int) -> Meaning:
+        """What the word at `point` of `path` means where that is included: in `line` of `whole`.
+
+        A server of its own is shown `whole` with the contents of `path` in that line. All places of the word are asked
+        about at once.
+        """
+        backend, generation = self._backend, self._generation
+        if self._other_request or not backend.plugin.trial_arguments or await backend.coverage.part_of(whole):
+            return frozenset()
+        try:
+            joined = Joined(path, await backend.documents.text(path), whole, await backend.documents.text(whole), line)
+            if not (identifier := joined.part.identifier_at(point)):
+                return frozenset()
+            spans = await backend.words.occurrences(path, joined.part, joined.part.slice(identifier))
+            found: dict[Site, Meaning] = {}
+            async with backend.problems.trial(with_dependents=True) as trial:
+                trial.show(whole, joined.text)
+                await trial.read(whole)
+                for start in {point, *(span.start for span in spans)}:
+                    params = position_params(whole, joined.text, joined.of_part(start), trial.encoding)
+                    result = await trial.request(backend.plugin.word_check.request, params)
+                    to_site = partial(self._site_in, joined, trial.encoding)
+                    found[path, start] = await self._symbols(result, joined.part, start, to_site)
+        except (PathError, PointError, RefusedError):
+            return frozenset()
+        if generation == backend.generation == self._generation:
+            self._parts.add(path)
+            self._known.update(found)
+        return found[path, point]
+
+    async def _site_in(self, joined: Joined, encoding: PositionEncoding, location: Json) -> Site:
+        """The start of a `Location` in a text that the server was shown with a part put in."""
+        if uri_path(location["uri"]) != joined.whole:
+            return await self.site(location)
+        return joined.site(joined.text.position_point(location["range"]["start"], encoding))
 
     def _is_open_beside(self, path: Path) -> bool:
         other = self._opened.get(path.parent)
@@ -186,12 +263,16 @@ class Definitions:
         if not rules.location_fields:
             sites = [await self.site(one) for one in locations(result)]
             return frozenset([Symbol(frozenset([one]), name=await self._name_at(one)) for one in sites])
-        identifier = text.identifier_at(point)
+        return await self._symbols(result, text, point, self.site)
+
+    async def _symbols(self, result: Sequence[Any] | None, text: Text, point: Point, to_site: ToSite) -> Meaning:
+        """The symbols that `result`, about `point` in `text`, consists of."""
+        rules, identifier = self._backend.plugin.word_check, text.identifier_at(point)
         aliases = spelled(result or [], text.slice(identifier) if identifier else "", rules)
         scopes = [one.get("containerName") for one in aliases]
         others = [one for one in result or [] if one not in aliases and one.get("containerName") in scopes]
         aliased = frozenset(str(one.get(rules.id_field) or "") for one in others)
-        return frozenset([await self._symbol(one, aliased) for one in aliases])
+        return frozenset([await self._symbol(one, aliased, to_site) for one in aliases])
 
     async def _name_at(self, site: Site) -> str:
         """The name that the text has at `site`, if that is needed; a file's own name at its beginning."""
@@ -203,18 +284,24 @@ class Definitions:
         identifier = text.identifier_at(point)
         return text.slice(identifier) if identifier else ""
 
-    async def _symbol(self, element: Any, aliased: frozenset[str]) -> Symbol:
+    async def _symbol(self, element: Any, aliased: frozenset[str], to_site: ToSite) -> Symbol:
         rules = self._backend.plugin.word_check
         there = [element[field] for field in rules.location_fields if element.get(field)]
         name = str(element.get(rules.name_field) or "")
-        sites = frozenset([await self.site(one) for one in there])
+        sites = frozenset([await to_site(one) for one in there])
         named = str(element.get(rules.alias_field) or "")
         internal = bool(rules.internal_pattern) and bool(re.search(rules.internal_pattern, named))
         is_shared = bool(rules.shared_id_pattern) and bool(re.search(rules.shared_id_pattern, named))
         id_ = "" if is_shared else str(element.get(rules.id_field) or "")
         if internal and id_ and there:  # files of one name share it
             id_ = f"{id_} {uri_path(there[0]['uri'])}"
-        return Symbol(sites, id_, name, internal, aliased)
+        kind = next((rule for rule in rules.namesakes if re.search(rule.id_pattern, named)), None)
+        definition = [element[field] for field in (rules.definition_field,) if element.get(field)]
+        if kind and kind.is_declared_once:
+            definition = there
+        defined = frozenset([await to_site(one) for one in definition])
+        is_alone = internal or (kind is not None and kind.is_alone)
+        return Symbol(sites, id_, name, internal, aliased, defined, named, is_alone)
 
     async def site(self, location: Json) -> Site:
         """The start of a `Location`, in the text that the server has."""
@@ -244,7 +331,10 @@ class Definitions:
         self._known = {
             site: meaning
             for site, meaning in self._known.items()
-            if meaning and not reached.has(site[0]) and _is_declared_as_before(meaning, reached)
+            if meaning
+            and not reached.has(site[0])
+            and site[0] not in self._parts  # it depends on the code around the file
+            and _is_declared_as_before(meaning, reached)
         }
         self._texts = {path: text for path, text in self._texts.items() if path not in edited}
         self._generation = now

@@ -31,7 +31,8 @@ class Identity(Struct, frozen=True):
 
     `sites` are its definitions and declarations known to a server, `ids` the server's names for it. Outside of `local`,
     a range of a file, no word can mean it; if it is `internal`, only files that include its declaration can. `aliased`
-    are the ids of the symbol that it is another name for.
+    are the ids of the symbol that it is another name for. It is `defined` there, if the server says so, and `apart` are
+    declarations of other symbols that have one of its ids.
     """
 
     name: str
@@ -44,10 +45,15 @@ class Identity(Struct, frozen=True):
     ids: frozenset[str] = frozenset()
     internal: bool = False
     aliased: frozenset[str] = frozenset()
+    defined: frozenset[Site] = frozenset()
+    apart: frozenset[Site] = frozenset()
 
     def is_meant_by(self, symbol: Symbol) -> bool:
         """Whether `symbol`, from the server, is this one."""
-        return symbol.id in self.ids or not self.sites.isdisjoint(symbol.sites)
+        if not self.sites.isdisjoint(symbol.sites):
+            return True
+        is_another = symbol.is_another(symbol.id, self.defined) or not self.apart.isdisjoint(symbol.sites)
+        return symbol.id in self.ids and not is_another
 
     @property
     def seen_as(self) -> visibility.Symbol:
@@ -80,7 +86,8 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
         return Identity(name, frozenset({at}))
     internal = bool(meaning) and all(symbol.internal for symbol in meaning)
     aliased = frozenset[str]().union(*(symbol.aliased for symbol in meaning))
-    whole = Identity(name, frozenset(spelled), ids=ids, internal=internal, aliased=aliased)
+    defined = frozenset[Site]().union(*(symbol.defined for symbol in meaning))
+    whole = Identity(name, frozenset(spelled), ids=ids, internal=internal, aliased=aliased, defined=defined)
     for path, point in sorted(spelled):
         try:
             outline = await document_symbols(backend, path)

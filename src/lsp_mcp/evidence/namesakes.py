@@ -1,41 +1,163 @@
-"""Uses of other symbols that a server takes for uses of one that only its own file knows: `of_namesakes`.
+"""Uses of other symbols that a server takes for uses of one because both have one id: `of_namesakes`.
 
-clangd 22 tells static functions, and all of an unnamed namespace, apart by the last part of their file's name only.
+clangd 22 tells static functions, and all of an unnamed namespace, apart by the last part of their file's name only, and
+everything else by its qualified name, in whichever programs of the workspace it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from lsp_mcp.backend import Backend
-from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, Symbol
+from lsp_mcp.evidence.identity import sites_of
+from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.references import References, references
+from lsp_mcp.servers.traits import Namesake
+from lsp_mcp.text import Point
+
+_AROUND = 500  # characters around a place
+_MOST_NAMED = 5
 
 
-async def of_namesakes(
-    backend: Backend, definitions: Definitions, places: Sequence[Place], at: Site
-) -> frozenset[Path]:
-    """The files of those of `places`, uses of the symbol at `at` to its server, that mean another symbol.
+class Namesakes(Struct, frozen=True):
+    """The files that mean `others`, those of which it is `unknown`, and where the others are declared and
+    `defined`."""
 
-    One place of each file is asked about, and only if there is a file of the same name as that of the symbol.
+    others: frozenset[Path] = frozenset()
+    unknown: frozenset[Path] = frozenset()
+    sites: frozenset[Site] = frozenset()
+    defined: frozenset[Site] = frozenset()
+
+    def own(self, places: Iterable[Place]) -> list[Place]:
+        """Those of `places` that do not mean another symbol."""
+        return [place for place in places if place.path not in self.others]
+
+    def gaps(self, backend: Backend, name: str, places: Iterable[Place]) -> list[Gap]:
+        """The gap for those of `places`, uses of `name`, of which it is unknown what they mean."""
+        unsure = [place for place in places if place.path in self.unknown]
+        if not unsure:
+            return []
+        files = tuple(dict.fromkeys(place.path for place in unsure))
+        shown = first_few([path.relative_to(backend.root).as_posix() for path in files], _MOST_NAMED)
+        text = (
+            f"{count(len(unsure), 'use')} may mean another {name}, from which {backend.plugin.name} does not tell it "
+            f"apart: {shown}"
+        )
+        return [Gap("doubt", text, files)]
+
+
+async def of_namesakes(backend: Backend, definitions: Definitions, places: Sequence[Place], at: Site) -> Namesakes:
+    """What `places`, uses of the symbol at `at` to its server, mean.
+
+    One place of each file is asked about, and only if there seems to be another definition. Files mean the same symbol
+    if they have a declaration in common, also through others, and different ones if these have definitions.
 
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    if not backend.plugin.word_check.internal_pattern:
-        return frozenset()
+    rules = backend.plugin.word_check
+    if not rules.internal_pattern or not any(place.path != at[0] for place in places):
+        return Namesakes()
     own = await definitions.of(at)
-    if not own or not all(symbol.internal for symbol in own):
-        return frozenset()
-    sites = frozenset[Site]().union(*(symbol.sites for symbol in own))
-    home = {path for path, _ in sites}
-    first = {place.path: place for place in reversed(places) if place.path not in home}
-    if not {path.name for path in home}.intersection(path.name for path in first):
-        return frozenset()
-    others = set()
-    for path, place in first.items():
-        meaning = await definitions.of((path, place.span.start))
-        if meaning and all(symbol.sites.isdisjoint(sites) for symbol in meaning):
-            others.add(path)
-    return frozenset(others)
+    ids = {one.partition(" ")[0] for symbol in own for one in (symbol.id, *symbol.aliased) if one}
+    parts = {path for path in {place.path for place in places} if await backend.coverage.part_of(path)}
+    if not ids or not any(_may_be_another(rules.namesakes, symbol, places, parts) for symbol in own):
+        return Namesakes()
+    home = {path for path, _ in sites_of(own)}
+    names = {symbol.name for symbol in own}
+    named = [place for place in reversed(places) if place.text.slice(place.span) in names]
+    first = {place.path: place for place in named if place.path not in home}
+    await definitions.learn(first.values())
+    meanings = {path: definitions.known((path, place.span.start)) or frozenset() for path, place in first.items()}
+    same = {path: _with_id(meaning, ids, names) for path, meaning in meanings.items()}
+    left = {path: meaning for path, meaning in same.items() if meaning or not meanings[path]}
+    return _grouped(left, _with_id(own, ids, names))
+
+
+def is_definition(rule: Namesake, place: Place) -> bool:
+    """Whether `place` looks like the definition of a symbol that `rule` is for."""
+    content = place.text.content
+    start, end = place.text.point_offset(place.span.start), place.text.point_offset(place.span.end)
+    before, after = content[max(0, start - _AROUND) : start], content[end : end + _AROUND]
+    return bool(re.search(rule.before_pattern, before) and re.match(rule.after_pattern, after))
+
+
+async def own_references(backend: Backend, definitions: Definitions, path: Path, point: Point) -> References:
+    """`references` of the symbol at `point` without uses of others that have its id.
+
+    Raises the errors of `references`.
+    """
+    found = await references(backend, path, point)
+    namesakes = await of_namesakes(backend, definitions, found.places, (path, point))
+    if namesakes == Namesakes():
+        return found
+    places = namesakes.own(found.places)
+    name = next((place.text.slice(place.span) for place in places), "")
+    gaps = (*found.gaps, *namesakes.gaps(backend, name, places))
+    return replace(found, places=tuple(places), gaps=gaps, apart=namesakes.sites, strange=namesakes.others)
+
+
+# --- inside ------------------------------------------------------------------------------------
+
+
+def _with_id(meaning: Meaning, ids: Collection[str], names: Collection[str]) -> Meaning:
+    return frozenset(
+        symbol
+        for symbol in meaning
+        if symbol.name in names and not {symbol.id.partition(" ")[0], *symbol.aliased}.isdisjoint(ids)
+    )
+
+
+def _may_be_another(
+    rules: Sequence[Namesake], symbol: Symbol, places: Sequence[Place], parts: Collection[Path]
+) -> bool:
+    """Whether another symbol seems to be defined at one of `places`, or to own it: in `parts` of other code, unseen."""
+    home = {path for path, _ in symbol.sites}
+    if symbol.internal:
+        names = {path.name for path in home}
+        if any(place.path not in home and place.path.name in names for place in places):
+            return True
+        if not symbol.aliased:
+            return False
+    for rule in rules:
+        if found := re.search(rule.id_pattern, symbol.written):
+            break
+    else:
+        return False
+    defined = {path for path, _ in symbol.defined}
+    others = [place for place in places if place.path not in defined]
+    if rule.owner_pattern:
+        pattern = re.compile(rule.owner_pattern.replace("{owner}", re.escape(found["owner"])))
+        texts = {place.path: place.text.content for place in others}
+        owning = {path for path, text in texts.items() if path in parts or pattern.search(text)}
+    else:
+        owning = {place.path for place in others if is_definition(rule, place)}
+    return len(owning) > (not defined)
+
+
+def _grouped(meanings: Mapping[Path, Meaning], own: Meaning) -> Namesakes:
+    groups: list[tuple[set[Path], set[Site], set[Site]]] = []  # files, declarations, definitions
+    for path, meaning in [*meanings.items(), (None, own)]:
+        files, sites = {path} if path else set[Path](), set(sites_of(meaning))
+        defined = {site for symbol in meaning for site in symbol.defined}
+        for group in [one for one in groups if not one[1].isdisjoint(sites)]:
+            groups.remove(group)
+            files, sites, defined = files | group[0], sites | group[1], defined | group[2]
+        groups.append((files, sites, defined))
+    *rest, (_, _, definition) = groups
+    others = [one for one in rest if one[2] and definition]
+    unknown = [one for one in rest if not (one[2] and definition)]
+    return Namesakes(
+        frozenset[Path]().union(*(files for files, _, _ in others)),
+        frozenset[Path]().union(*(files for files, _, _ in unknown)),
+        frozenset[Site]().union(*(sites for _, sites, _ in others)),
+        frozenset[Site]().union(*(defined for _, _, defined in others)),
+    )

@@ -34,7 +34,7 @@ class Claim(Struct, frozen=True):
     """A server's answer about the symbol called `name`, asked at `at`: its places are `sites`.
 
     `counts` selects the places that the answer should contain. `in_macros`: the definition of a macro whose use
-    mentions the symbol counts, too.
+    mentions the symbol counts, too. `apart` are declarations of other symbols to which the server gives its id.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Claim(Struct, frozen=True):
     searched: frozenset[Path] | None = None
     pending: frozenset[Path] = frozenset()  # excluded files that were not asked about in time
     family: Collection[Site] = ()  # declarations of other symbols whose places belong to the answer, too
+    apart: frozenset[Site] = frozenset()
     counts: Callable[[Place], bool] = lambda place: True
     in_macros: bool = True
 
@@ -70,10 +71,10 @@ async def leftover(backend: Backend, claim: Claim, files: Sequence[Path]) -> lis
 async def seeing(
     backend: Backend, claim: Claim, symbol: Identity, left: Sequence[Path]
 ) -> tuple[list[Path], tuple[Path, Span] | None]:
-    """Those of `left` that can mean the symbol, and the range of one of them outside which nothing can."""
+    """Those of `left` that can mean the symbol, and the range of one of them outside which nothing there can."""
     local = symbol.local
     if local and all(file == local[0] and local[1].start <= at < local[1].end for file, at in claim.sites):
-        return [path for path in left if path == local[0]], local
+        return [path for path in left if path == local[0] or await _is_part_of(backend, path, *local)], local
     visible = await backend.words.that_can_see(left, symbol.seen_as)
 
     def counted() -> list[Path]:
@@ -83,6 +84,12 @@ async def seeing(
         return [path for path in seen if path.parent not in ignored]
 
     return await in_thread_if_many(counted, left), None
+
+
+async def _is_part_of(backend: Backend, path: Path, whole: Path, span: Span) -> bool:
+    """Whether `path` is included inside of the code at `span` of `whole`."""
+    part = await backend.coverage.part_of(path)
+    return part is not None and part[0] == whole and span.start.line <= part[1] <= span.end.line
 
 
 async def in_thread_if_many(work: Callable[[], Value], files: Sized) -> Value:
@@ -128,7 +135,8 @@ async def occurrences(
             spans = [span for span in spans if rest.may_follow(text, span)]
             found += filter(claim.counts, [Place(path, span, text) for span in spans])
     if within:
-        found = [place for place in found if within[1].start <= place.span.start < within[1].end]
+        path, span = within
+        found = [place for place in found if place.path != path or span.start <= place.span.start < span.end]
     return found, unread
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Scope, Use
@@ -236,13 +237,14 @@ class WordCheck:
     async def _searched(self, claim: Claim, words: FilesWith) -> _Search:
         """The files with its name that can mean the symbol of `claim`, cached until something changes."""
         backend, generation = self._backend, self._backend.generation
-        stamp = generation, words, claim.sites, claim.searched
+        stamp = generation, words, claim.sites, claim.searched, claim.apart
         if (known := self._searches.get((claim.name, claim.at), stamp)) is not None:
             return known
         # In files that were searched in their own build, every word is known to be the symbol or another one.
         searched = (claim.searched or frozenset()) - {claim.at[0]}
         left = await leftover(backend, claim, [path for path in words.files if path not in searched])
         symbol = await identity(backend, self.definitions, claim.name, claim.at) if left else None
+        symbol = replace(symbol, apart=claim.apart) if symbol else None
         files, within = await seeing(backend, claim, symbol, left) if symbol else ([], None)
         search = _Search(symbol, files, within)
         if generation == backend.generation and backend.state() == "running" and not words.unknown:

@@ -334,6 +334,9 @@ class _Trial:
         self._shown[path] = text
         self._checking._documents.show(path, text)
 
+    async def read(self, path: Path) -> None:
+        """See `Trial.read`: it was told of the text."""
+
     @property
     def encoding(self) -> PositionEncoding:
         """See `Trial.encoding`."""

@@ -86,6 +86,10 @@ class TrialServer:
         """See `Trial.request`."""
         return await self._connection.request(method, params, timeout=within(self._timeout))
 
+    async def read(self, path: Path) -> None:
+        """See `Trial.read`."""
+        await self._read([path])
+
     async def check(self, naming: Collection[Path] = ()) -> Checked:
         """See `Trial.check`: the shown files and those that include them, those of `naming` first."""
         including = set(await self._dependents(list(self._shown))) - self._shown.keys()

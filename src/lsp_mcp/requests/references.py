@@ -26,6 +26,9 @@ class References(Struct, frozen=True):
     gaps: tuple[Gap, ...] = ()
     searched: frozenset[Path] = frozenset()  # files excluded from the build that were searched in their own builds
     pending: frozenset[Path] = frozenset()  # such files that there was no time to search
+    # Declarations of other symbols, and files that mean these, see `evidence.namesakes`.
+    apart: frozenset[tuple[Path, Point]] = frozenset()
+    strange: frozenset[Path] = frozenset()
 
     @property
     def sites(self) -> frozenset[tuple[Path, Point]]:

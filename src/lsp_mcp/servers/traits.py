@@ -193,6 +193,22 @@ class Refactorings(Data, frozen=True):
     built: tuple[BuiltAction, ...] = ()
 
 
+class Namesake(Data, frozen=True):
+    """How a symbol is told apart from others with its id, which are defined in files that no program joins.
+
+    It concerns symbols whose `WordCheck.alias_field` matches `id_pattern`. There is another one where a file has
+    `owner_pattern`, in which {owner} is that group of `id_pattern`, or where a place of the symbol has text with
+    `before_pattern` and `after_pattern` around it.
+    """
+
+    id_pattern: str
+    owner_pattern: str = ""
+    before_pattern: str = ""
+    after_pattern: str = ""
+    is_declared_once: bool = False  # each declaration is a symbol of its own
+    is_alone: bool = True  # the linker does not join those of several files
+
+
 class WordCheck(Data, frozen=True):
     """How the server's answers are verified against the text. See `evidence.word_check`."""
 
@@ -204,6 +220,8 @@ class WordCheck(Data, frozen=True):
     # Matches `alias_field` if only files that include the declaration can mean the symbol: there is no other one.
     internal_pattern: str = ""
     shared_id_pattern: str = ""  # in `alias_field`: of a symbol whose identifier other symbols have, too
+    definition_field: str = ""  # the one of `location_fields` that is the definition
+    namesakes: tuple[Namesake, ...] = ()  # the first whose pattern matches counts
     # Field of a result with the symbol's name. If it differs from the word at the place, the server has misread the
     # code there, unless the word is a keyword that stands for a symbol (`standing_for`).
     name_field: str = ""

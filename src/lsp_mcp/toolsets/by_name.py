@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import AnchorError, LspMcpError
 from lsp_mcp.features.finding.dependency_symbol import dependency_symbols, symbols_of_package
 from lsp_mcp.features.finding.local_types import in_local_types, local_namesakes, not_searched
+from lsp_mcp.features.finding.namesakes import with_namesakes
 from lsp_mcp.features.finding.text_matches import text_matches
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
@@ -188,7 +190,8 @@ class Names:
         return found
 
     async def _search(self, backend: Backend, name: str) -> Found:
-        return (await settled(backend, partial(workspace_symbols, backend, name, _SEARCHED))).value
+        found = (await settled(backend, partial(workspace_symbols, backend, name, _SEARCHED))).value
+        return replace(found, symbols=await with_namesakes(backend, found.symbols, name))
 
     def _several(self, name: str, found: list[Symbol], capped: bool) -> AnchorError:
         number = f"at least {len(found)}" if capped else f"{len(found)}"

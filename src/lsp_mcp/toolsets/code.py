@@ -14,10 +14,11 @@ from pydantic import Field
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
 from lsp_mcp.evidence.check_gaps import implied
-from lsp_mcp.evidence.namesakes import of_namesakes
+from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.evidence.occurrences import that_may_declare
 from lsp_mcp.features.finding.left_out_symbols import with_left_out
 from lsp_mcp.features.finding.local_types import in_local_types, not_searched
+from lsp_mcp.features.finding.namesakes import with_namesakes
 from lsp_mcp.features.finding.roles import InRole, Role, in_role
 from lsp_mcp.features.finding.switches import without_case
 from lsp_mcp.features.types.aliased_bases import without_aliased_bases
@@ -142,10 +143,9 @@ class CodeTools(AnchorToolset):
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
             at = target.backend, target.path, target.identifier.start
             family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
-            uses = await with_aliases(target.backend, await references.references(*at))
             definitions = self._sessions.word_checks.of(target.backend).definitions
-            strange = await of_namesakes(target.backend, definitions, uses.places, at[1:])
-            uses = replace(uses, places=tuple(place for place in uses.places if place.path not in strange))
+            own = await own_references(target.backend, definitions, *at[1:])
+            uses = await with_aliases(target.backend, own)
             named = await without_aliased_bases(target.backend, definitions, uses.places, at[1:])
             unsure = f"{target.backend.plugin.name} does not say whether these bases are the symbol or an alias of it"
             gaps = (*uses.gaps, *self._unverified(unsure, named.unknown))
@@ -157,6 +157,7 @@ class CodeTools(AnchorToolset):
             joined=lambda found, checked: (found[0].joined_by(checked.missing, root), found[1]),
             searched=lambda found: found[0].searched,
             pending=lambda found: found[0].pending,
+            apart=lambda found: found[0].apart,
         )
         answered = await self._questions.about_symbol(
             call, symbol_anchor, ask, places=lambda found: found[0].places[:limit], check=check
@@ -306,6 +307,11 @@ class CodeTools(AnchorToolset):
             if not is_found:
                 more = [one for one in await promoted(backend, name) if keep(one.kind, one.place.path)]
                 found = replace(found, symbols=[*more, *found.symbols][:limit], total=found.total + len(more))
+            every = await with_namesakes(backend, found.symbols, name)
+            total = found.total + len(every) - len(found.symbols)
+            found = replace(
+                found, symbols=[one for one in every if keep(one.kind, one.place.path)][:limit], total=total
+            )
             owner = parts[-2] if is_found and parts[1:] else ""  # otherwise what only has its letters counts, too
             known = {(symbol.place.path, symbol.place.span.start) for symbol in found.symbols}
             use = await that_may_declare(backend, name, owner, known, found.unsearched)

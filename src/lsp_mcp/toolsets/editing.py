@@ -14,6 +14,8 @@ from lsp_mcp.backend import Reach
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.evidence.definitions import Definitions
+from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.editing.still_needed import still_needed
 from lsp_mcp.features.editing.symbol_edit import Action, edited
@@ -21,7 +23,7 @@ from lsp_mcp.features.editing.tidying import tidied
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
 from lsp_mcp.requests.places import Place
-from lsp_mcp.requests.references import References, references
+from lsp_mcp.requests.references import References
 from lsp_mcp.requests.symbol_text import SymbolText, symbol_texts
 from lsp_mcp.text import Text
 from lsp_mcp.toolsets.answers import Confirmed
@@ -78,7 +80,8 @@ class SymbolEditTools(ChangingToolset):
             paths = [one.path for one in texts]
             checked = await target.backend.problems.check(paths)
             found = await problems(target.backend, checked)
-            uses = await references(target.backend, target.path, target.identifier.start) if is_deleted else None
+            at = target.backend, Definitions(target.backend), target.path, target.identifier.start
+            uses = await own_references(*at) if is_deleted else None
             return _Wanted(texts, (found, checked), uses)
 
         is_deleted, root = action == "delete", self._sessions.workspace.root
@@ -91,6 +94,7 @@ class SymbolEditTools(ChangingToolset):
             thorough=True,
             searched=lambda wanted: wanted.found.searched if wanted.found else None,
             pending=lambda wanted: wanted.found.pending if wanted.found else frozenset(),
+            apart=lambda wanted: wanted.found.apart if wanted.found else frozenset(),
         )
         reach: Reach = "workspace" if is_deleted else "text"
         answered = await self._questions.about_symbol(

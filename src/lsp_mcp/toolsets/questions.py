@@ -77,7 +77,7 @@ class PlacesCheck(Struct, Generic[Value], frozen=True):
 
     `sites` are its places, `joined` is the same answer with the places `missing` in it. `searched` are excluded files
     that it covers; None: it covers none; `pending` are those that there was no time for. `family` are the declarations
-    of other symbols whose places it includes.
+    of other symbols whose places it includes, `apart` those of others that the server does not tell apart.
     """
 
     sites: Callable[[Value], Collection[Site]]
@@ -86,6 +86,7 @@ class PlacesCheck(Struct, Generic[Value], frozen=True):
     searched: Callable[[Value], frozenset[Path] | None] = _unknown
     pending: Callable[[Value], frozenset[Path]] = _no_files
     family: Callable[[Value], Collection[Site]] = _none
+    apart: Callable[[Value], frozenset[Site]] = lambda _: frozenset()
 
     async def __call__(
         self, word_check: WordCheck, target: SymbolTarget, value: Value, /
@@ -94,8 +95,9 @@ class PlacesCheck(Struct, Generic[Value], frozen=True):
         at = target.path, target.identifier.start
         family = self.family(value)
         claim = Claim(
-            target.name, at, self.sites(value), target.unsearched, self.searched(value), self.pending(value), family
-        )
+            target.name, at, self.sites(value), target.unsearched, self.searched(value), self.pending(value), family,
+            apart=self.apart(value),
+        )  # fmt: skip
         checked = await word_check.check(claim, thorough=self.thorough)
         if checked.missing:
             value = self.joined(value, checked)

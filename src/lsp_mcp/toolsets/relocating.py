@@ -10,6 +10,8 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange, Step
 from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.evidence.definitions import Definitions
+from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.checking.problems import Delta, compare, known
 from lsp_mcp.features.editing.relocating import Relocation, cycle
@@ -17,7 +19,7 @@ from lsp_mcp.features.editing.tidying import tidied
 from lsp_mcp.features.signatures.planning import Obstacle
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
-from lsp_mcp.requests.references import References, references
+from lsp_mcp.requests.references import References
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.text import Point, Text
 from lsp_mcp.toolsets.changing import Outcome
@@ -115,7 +117,8 @@ class Relocating(SignatureChanging):
         self, call: Call, backend: Backend, path: Path, point: Point
     ) -> tuple[str, References, list[Gap]]:
         async def ask(target: SymbolTarget) -> References:
-            return await references(target.backend, target.path, target.identifier.start)
+            at = target.backend, Definitions(target.backend), target.path, target.identifier.start
+            return await own_references(*at)
 
         check = PlacesCheck[References](
             sites=lambda found: found.sites,
@@ -123,6 +126,7 @@ class Relocating(SignatureChanging):
             thorough=True,
             searched=lambda found: found.searched,
             pending=lambda found: found.pending,
+            apart=lambda found: found.apart,
         )
         answered = await self._questions.about_symbol(call, self._targets.anchor(path, point), ask, check=check)
         return answered.target.name, answered.value, [*answered.gaps, *answered.value.gaps]

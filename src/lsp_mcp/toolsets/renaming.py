@@ -139,6 +139,7 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
         thorough=True,
         searched=lambda renaming: renaming.searched,
         family=lambda renaming: renaming.family_sites,
+        apart=lambda renaming: renaming.apart,
     )
     answered = await asking(ask, check=check)
     target, renaming = answered.target, answered.value
@@ -150,7 +151,15 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     return Renamed(
         target,
         renaming.plan,
-        [*answered.gaps, *renaming.family.gaps, *_doubts(targets, renaming.doubts), *built, *notices, *strings],
+        [
+            *answered.gaps,
+            *renaming.gaps,
+            *renaming.family.gaps,
+            *_doubts(targets, renaming.doubts),
+            *built,
+            *notices,
+            *strings,
+        ],
     )
 
 

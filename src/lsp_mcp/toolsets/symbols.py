@@ -17,7 +17,7 @@ from lsp_mcp.errors import AnchorError, PathError, PointError
 from lsp_mcp.features.finding.anchor_memory import Followed, LostError, Other
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.requests.document_symbol import document_symbols
-from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import flat
 from lsp_mcp.requests.workspace_symbol import is_called, workspace_symbols
@@ -154,7 +154,9 @@ class Targets:
             PathError: the file is gone or cannot be read as text.
         """
         path = handle.path
-        text = await handle.backend.documents.open(path)
+        # Shown a part of other code alone, a server may forget what that means.
+        is_part = await handle.backend.coverage.part_of(path) is not None
+        text = await (handle.backend.documents.text if is_part else handle.backend.documents.open)(path)
         resolved = handle.resolved
         point = handle.point or await self._present_point(handle, text)
         try:
@@ -175,7 +177,27 @@ class Targets:
         elif now != point:
             moved = f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}"
             resolved = (*resolved, news("resolved", moved))
-        return await SymbolTarget(handle.backend, path, text, identifier, resolved).loaded()
+        target = SymbolTarget(handle.backend, path, text, identifier, resolved)
+        return await (await self._declared(target)).loaded()
+
+    async def _declared(self, target: SymbolTarget) -> SymbolTarget:
+        """The declaration of `target`, if that is in a file whose names have a meaning only where it is included."""
+        backend, name = target.backend, target.name
+        if not name or not (part := await backend.coverage.part_of(target.path)):
+            return target
+        definitions = self.sessions.word_checks.of(backend).definitions
+        meaning = await definitions.of((target.path, target.identifier.start))
+        for path, point in sorted(site for symbol in meaning if len(meaning) == 1 for site in symbol.sites):
+            text = await text_or_none(backend, path)
+            if text and (span := text.identifier_at(point)) and text.slice(span) == name:
+                if path == target.path or await backend.coverage.part_of(path):
+                    continue
+                here, there = self.anchor(target.path, target.identifier.start), self.anchor(path, point)
+                where = f"{self._workspace.display_path(part[0])}:{part[1]}"
+                said = news("resolved", f"{here}, included inside other code at {where}, means {there}")
+                text = await backend.documents.open(path)
+                return SymbolTarget(backend, path, text, span, (*target.resolved, said))
+        return target
 
     # --- inside ------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -75,15 +74,7 @@ async def _says(question: Question, place: Place, meaning: Meaning) -> bool | No
         return True
     if misread(meaning, claim.name, backend.plugin.word_check):
         return None
-    if all(path == place.path for path, _ in sites_of(meaning)) and await _is_part(backend, place.path):
-        # The server has read a part of other code by itself, where a use may look like a declaration.
-        return None
     return False
-
-
-async def _is_part(backend: Backend, path: Path) -> bool:
-    """Whether the server reads `path` by itself although it is a part of other code."""
-    return await backend.coverage.part_of(path) is not None
 
 
 async def _is_grouped(backend: Backend, definitions: Definitions, declared: Iterable[Site]) -> bool:

@@ -16,7 +16,7 @@ from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.check_gaps import added
 from lsp_mcp.evidence.definitions import Site
-from lsp_mcp.evidence.namesakes import of_namesakes
+from lsp_mcp.evidence.namesakes import Namesakes, of_namesakes
 from lsp_mcp.evidence.occurrences import Claim
 from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.calls.calls import Named
@@ -44,12 +44,12 @@ async def checked_callers(
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    tree = replace(tree, roots=tuple([await _without_namesakes(word_check, backend, root) for root in tree.roots]))
+    search = _Search(word_check, backend, depth, unsearched)
+    tree = replace(tree, roots=tuple([await search.without_namesakes(root, is_root=True) for root in tree.roots]))
     if tree.left_out:  # missing calls in the text are unknown in this case
         gaps = [gap for root in tree.roots for gap in await word_check.possible(_claim(root, unsearched))]
-        return tree, _distinct(gaps)
-    search = _Search(word_check, backend, depth, unsearched)
-    gaps = await search.of(tree.roots)
+        return tree, _distinct([*gaps, *search.mixed])
+    gaps = [*await search.of(tree.roots), *search.mixed]
     return replace(tree, roots=tuple(map(search.whole, tree.roots))), _distinct(gaps)
 
 
@@ -63,6 +63,8 @@ class _Search:
         self._named = Named(backend, self._containers)
         self._children: dict[Site, tuple[Node, ...]] = {}  # of functions that have more callers than the server said
         self._shown: set[Site] = set()
+        self._apart: dict[Site, frozenset[Site]] = {}  # declarations of other symbols, by the function
+        self.mixed: list[Gap] = []
         self._added: list[Place] = []
         self._by_spelling: list[Place] = []  # those of them that the server does not know
 
@@ -98,10 +100,30 @@ class _Search:
         children = node.children if node.mark else self._children.get(_site(node), node.children)
         return replace(node, children=tuple(map(self.whole, children)))
 
+    async def without_namesakes(self, node: Node, *, is_root: bool = False) -> Node:
+        """`node` without callers of another function that the server takes for it; what is unsure joins `mixed`.
+
+        Of functions below the root, only those of files of one name are looked at.
+        """
+        place, sites = node.symbol.place, [site for child in node.children for site in child.sites]
+        elsewhere = [site for site in sites if site.path != place.path]
+        found = Namesakes()
+        if elsewhere and (is_root or any(site.path.name == place.path.name for site in elsewhere)):
+            uses = sites
+            if is_root and node.symbol.kind in FUNCTIONS:
+                uses = [*sites, *(await references(self._backend, place.path, place.span.start)).places]
+            found = await of_namesakes(self._backend, self._word_check.definitions, uses, _site(node))
+        self._apart[_site(node)] = found.sites
+        self.mixed += found.gaps(self._backend, place.text.slice(place.span), sites)
+        kept = [one for one in node.children if not one.sites or found.own(one.sites)]
+        return replace(node, children=tuple([await self.without_namesakes(one) for one in kept]))
+
     # --- inside ------------------------------------------------------------------------------------
 
     async def _checked(self, node: Node, depth: int) -> tuple[tuple[Node, ...], list[Gap]]:
-        checked = await self._word_check.check(_claim(node, self._unsearched))
+        checked = await self._word_check.check(
+            _claim(node, self._unsearched, self._apart.get(_site(node), frozenset()))
+        )
         calls = [place for place in checked.missing if await self._containers.at(place) is None]
         by_alias, gaps = await self._by_alias(node)
         checked = replace(checked, gaps=(*checked.gaps, *gaps))
@@ -150,22 +172,11 @@ class _Search:
         return found
 
 
-async def _without_namesakes(word_check: WordCheck, backend: Backend, node: Node) -> Node:
-    """`node` without callers of another function that its server takes for it."""
-    own = node.symbol.place.path
-    sites = [site for child in node.children for site in child.sites]
-    strange = frozenset[Path]()
-    if any(site.path.name == own.name and site.path != own for site in sites):
-        strange = await of_namesakes(backend, word_check.definitions, sites, _site(node))
-    kept = [one for one in node.children if not one.sites or any(site.path not in strange for site in one.sites)]
-    return replace(node, children=tuple([await _without_namesakes(word_check, backend, one) for one in kept]))
-
-
-def _claim(node: Node, unsearched: frozenset[Path]) -> Claim:
+def _claim(node: Node, unsearched: frozenset[Path], apart: frozenset[Site] = frozenset()) -> Claim:
     place = node.symbol.place
     sites = {(site.path, site.span.start) for child in node.children for site in child.sites}
     name = place.text.slice(place.span)
-    return Claim(name, _site(node), {*sites, _site(node)}, unsearched, counts=is_called, in_macros=False)
+    return Claim(name, _site(node), {*sites, _site(node)}, unsearched, counts=is_called, in_macros=False, apart=apart)
 
 
 def _all(nodes: Iterable[Node]) -> Iterator[Node]:

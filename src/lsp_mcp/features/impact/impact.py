@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.features.calls.calls import Named
 from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of, dropped_gap
 from lsp_mcp.features.renaming.named_after import declared_beside
@@ -22,7 +23,6 @@ from lsp_mcp.prose import count
 from lsp_mcp.requests.containers import Containers
 from lsp_mcp.requests.import_aliases import with_aliases
 from lsp_mcp.requests.places import Place, last_word
-from lsp_mcp.requests.references import references
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.scope import declaration_places, definition_places
 from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
@@ -113,22 +113,24 @@ class _Impact:
         self._named = Named(backend, self._containers)
 
     async def of(self, path: Path, point: Point) -> Impact:
-        listed = await references(self._backend, path, point)
+        listed = await own_references(self._backend, Definitions(self._backend), path, point)
         found = await with_aliases(self._backend, listed)
         if not found.places:
             raise RefusedError("it sees no symbol there")
-        declared = await self._declared(path, point)
+        declared = {site for site in await self._declared(path, point) if site[0] not in found.strange}
         symbol = await self._symbol(path, point, declared)
         if len(declared) > _DECLARED:  # for a method without a body, some servers also return its overrides
             declared = {place for place in declared if await self._is_called(symbol.name, *place)}
         impact = Impact(symbol, declared=frozenset(declared), searched=found.searched)
-        impact.gaps += [gap for gap in found.gaps if gap not in listed.gaps]
+        impact.gaps += found.gaps
         if len(found.places) > _MOST_USES:
             impact.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))
         uses = [use for use in found.places[:_MOST_USES] if (use.path, use.span.start) not in declared]
         impact.uses = await self._with_containers(uses)
-        tree = await self._callers(path, point, symbol, impact)
-        await self._sort(tree, impact)
+        # Of functions with one id, the server mixes the callers.
+        is_asked = symbol.kind in FUNCTIONS and not found.strange
+        tree = await self._callers(symbol, impact, is_asked=is_asked)
+        await self._sort(tree.found if is_asked else tree.roots, impact)
         if symbol.kind == "method":
             impact.through = await self._through(path, point)
         return impact
@@ -175,7 +177,7 @@ class _Impact:
             return True
         return self._containers.files < _MOST_OPENED
 
-    async def _callers(self, path: Path, point: Point, symbol: Symbol, impact: Impact) -> Tree:
+    async def _callers(self, symbol: Symbol, impact: Impact, *, is_asked: bool) -> Tree:
         def ends(file: Path, name: str) -> bool:
             return is_test(self._backend.plugin.adapter, file, name)
 
@@ -184,7 +186,7 @@ class _Impact:
             text = f"not looked for: callers, and tests that reach it, as {name} has no call hierarchy"
             impact.gaps.append(Gap("not_searched", text, brief="callers and tests not looked for", about=NO_CALLS))
             return Tree()
-        if symbol.kind in FUNCTIONS:
+        if is_asked:
             start = symbol.place.path, symbol.place.span.start
             tree = await call_tree(self._backend, *start, "incoming", self._depth, self._most, ends=ends)
         else:
@@ -214,12 +216,10 @@ class _Impact:
             impact.gaps.append(Gap("not_searched", text, tuple(sorted(unknown))))
         return list(users)
 
-    async def _sort(self, tree: Tree, impact: Impact) -> None:
+    async def _sort(self, callers: Iterable[Node], impact: Impact) -> None:
         adapter = self._backend.plugin.adapter
         seen: set[tuple[Path, Point]] = {(impact.symbol.place.path, impact.symbol.place.span.start)}
-        level: list[tuple[Node, tuple[str, ...]]] = [
-            (node, ()) for node in (tree.found if impact.symbol.kind in FUNCTIONS else tree.roots)
-        ]
+        level: list[tuple[Node, tuple[str, ...]]] = [(node, ()) for node in callers]
         while level:
             beyond: list[tuple[Node, tuple[str, ...]]] = []
             for node, way in level:

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError, SilentError
+from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.evidence.occurrences import Claim
 from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.impact.impact import is_test
@@ -23,7 +24,6 @@ from lsp_mcp.gaps import hiding
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.containers import TYPES, Container, Containers
 from lsp_mcp.requests.places import Place, last_word
-from lsp_mcp.requests.references import references
 from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import declaration_places, definition_places
 from lsp_mcp.text import Point
@@ -186,12 +186,12 @@ async def _known_verdict(
 
 async def _verdict(backend: Backend, word_check: WordCheck, one: Container) -> _Verdict:
     path, start = one.place.path, one.place.span.start
-    found = await references(backend, path, start)
+    found = await own_references(backend, word_check.definitions, path, start)
     elsewhere = _elsewhere(one, found.places)
     declared = await _declared(backend, one) if len(elsewhere) <= _MOST_DECLARED else []
     uses = [use for use in elsewhere if (use.path, use.span.start) not in declared]
     if not uses and (name := last_word(one.name)).isidentifier():
-        claim = Claim(name, (path, start), {*found.sites, *declared}, searched=found.searched)
+        claim = Claim(name, (path, start), {*found.sites, *declared}, searched=found.searched, apart=found.apart)
         text = await word_check.check(claim)
         uses = _elsewhere(one, text.missing)
         if not uses and (doubts := {file for gap in hiding(text.gaps) for file in gap.files}):

@@ -34,12 +34,14 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 from lsp_mcp.requests.edit_plans import plan_of
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
-from lsp_mcp.requests.places import Place, position_params
+from lsp_mcp.requests.places import Place, last_word, position_params
 from lsp_mcp.requests.references import references
 from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import uri_path
+from lsp_mcp.words.visibility import Symbol as Seen
 
 _MOST_NAMES = 10_000  # searched for clashes
 
@@ -65,6 +67,8 @@ class Renaming(Struct, frozen=True):
     searched: frozenset[Path] = frozenset()  # files excluded from the build that were searched in their own builds
     notice: Gap | None = None  # lost with the old name
     family: Overrides = Overrides()  # methods that must keep sharing its name
+    apart: frozenset[Site] = frozenset()  # declarations of other symbols, see `evidence.namesakes`
+    gaps: tuple[Gap, ...] = ()
 
     def joined_by(self, places: Iterable[Place], new_name: str, by_macros: Collection[Site] = ()) -> Renaming:
         """The rename extended by `new_name` at `places`, which the plan does not touch.
@@ -133,10 +137,11 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     # Some servers replace whole files (python-lsp-server 1.x).
     plan = replace(plan, steps=tuple(by_word(step) if isinstance(step, FileChange) else step for step in plan.steps))
     plan = with_data(backend, plan)
-    plan = await _without_namesakes(backend, plan, (path, identifier.start))
+    namesakes = await of_namesakes(backend, Definitions(backend), _places(plan), (path, identifier.start))
+    mixed = tuple(namesakes.gaps(backend, text.slice(identifier), _places(plan)))
+    plan = _without_files(plan, namesakes.others)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
-    changed = {step.path for step in plan.steps if isinstance(step, FileChange)}
-    await mistrust_related(backend, path, identifier.start, changed)
+    await mistrust_related(backend, path, identifier.start, {place.path for place in _places(plan)})
     if backend.plugin.goes_by_mtime:
         for stranger in strangers:
             backend.coverage.mistrust(stranger.place.path, text.slice(identifier))
@@ -157,12 +162,13 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         lost = f"{new_name} is not run as a test, as {renamed.name} was"
     notice = news("applied", lost) if lost else None
     if not backend.plugin.adapter.rename.check:
-        return Renaming(plan, tuple(strangers), searched, notice, family)
+        return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, mixed)
     missed = await _missed(backend, path, identifier, plan)
-    home = await home_of(backend, path, identifier, text.slice(identifier))
+    home = (await home_of(backend, path, identifier, text.slice(identifier))).outside(namesakes.others)
     shared = await _shared(backend, home, plan, text.slice(identifier))
-    clashes = await _clashes(backend, home, new_name)
-    return Renaming(plan, (*strangers, *missed, *shared, *clashes), searched, notice, family)
+    clashes = await _clashes(backend, Definitions(backend), home, new_name)
+    strangers += [*missed, *shared, *clashes]
+    return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, mixed)
 
 
 async def _refuse_generated(backend: Backend, path: Path, point: Point) -> None:
@@ -225,13 +231,14 @@ async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: J
     return doubts
 
 
-async def _without_namesakes(backend: Backend, plan: EditPlan, at: Site) -> EditPlan:
-    """`plan` without the files where the symbol cannot be meant."""
+def _without_files(plan: EditPlan, files: Collection[Path]) -> EditPlan:
+    kept = (step for step in plan.steps if not (isinstance(step, FileChange) and step.path in files))
+    return replace(plan, steps=tuple(kept))
+
+
+def _places(plan: EditPlan) -> list[Place]:
     steps = [step for step in plan.steps if isinstance(step, FileChange)]
-    edits = [Place(step.path, change.span, step.before) for step in steps for change in step.changes]
-    strange = await of_namesakes(backend, Definitions(backend), edits, at)
-    kept = tuple(step for step in plan.steps if not (isinstance(step, FileChange) and step.path in strange))
-    return replace(plan, steps=kept) if strange else plan
+    return [Place(step.path, change.span, step.before) for step in steps for change in step.changes]
 
 
 def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPlan, list[Doubt]]:
@@ -254,10 +261,9 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
     """
     listed = (await references(backend, path, identifier.start)).places
     definitions, at = Definitions(backend), (path, identifier.start)
-    strange = await of_namesakes(backend, definitions, listed, at)
-    listed = tuple(place for place in listed if place.path not in strange)
+    listed = tuple((await of_namesakes(backend, definitions, listed, at)).own(listed))
     uses = (await without_aliased_bases(backend, definitions, listed, at)).places
-    edits = [Place(s.path, c.span, s.before) for s in plan.steps if isinstance(s, FileChange) for c in s.changes]
+    edits = _places(plan)
     used, edited = ({(place.path, place.span.start) for place in places} for places in (uses, edits))
     missed = [
         use for use in uses if (use.path, use.span.start) not in edited and use.text.slice(use.span).isidentifier()
@@ -290,15 +296,32 @@ async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str) -> li
     return doubts
 
 
-async def _clashes(backend: Backend, home: Home, new_name: str) -> list[Doubt]:
+async def _clashes(backend: Backend, definitions: Definitions, home: Home, new_name: str) -> list[Doubt]:
     """The symbols that already have the new name in the scope of the renamed symbol."""
     separator = backend.plugin.symbols.scope_separator
     others = (await workspace_symbols(backend, new_name, _MOST_NAMES)).symbols if home.scopes else []
+    there = [one for one in others if is_named(one.name, new_name) and scope_of(one.name, separator) in home.scopes]
     return [
-        Doubt(symbol.place, f"{symbol.name} is there already")
-        for symbol in others
-        if is_named(symbol.name, new_name) and scope_of(symbol.name, separator) in home.scopes
+        Doubt(one.place, f"{one.name} is there already")
+        for one in there
+        if await _may_meet(backend, definitions, home, one)
     ]
+
+
+async def _may_meet(backend: Backend, definitions: Definitions, home: Home, other: Symbol) -> bool:
+    """Whether a file may see the symbol at `home` and `other`, or a program be linked of both."""
+    own, site = sorted(home.sites), (other.place.path, other.place.span.start)
+    ours, theirs = await definitions.of(own[0]), await definitions.of(site)
+    if not all(one.is_alone for one in (*ours, *theirs)) or not (ours and theirs):
+        return True
+    files = {path for path, _ in (*own, site)}.union(
+        *[(await backend.words.files_with(name)).files for name in (home.name, last_word(other.name))]
+    )
+    seen = [
+        await backend.words.that_can_see(files, Seen(name, tuple({path for path, _ in sites}), internal=True))
+        for name, sites in ((home.name, own), (other.name, [site]))
+    ]
+    return not seen[0].isdisjoint(seen[1])
 
 
 async def _prepare(backend: Backend, at: Json, text: Text, identifier: Span) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Definitions, Site, Symbol
@@ -37,6 +38,10 @@ class Home(Struct, frozen=True):
     sites: frozenset[Site]
     scopes: frozenset[str]
     is_overloaded: bool
+
+    def outside(self, files: Collection[Path]) -> Home:
+        """The same without the sites in `files`."""
+        return replace(self, sites=frozenset(site for site in self.sites if site[0] not in files))
 
 
 class Shared(Struct, frozen=True):

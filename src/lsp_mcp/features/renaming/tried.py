@@ -171,8 +171,14 @@ async def _seen(
         if gap.kind == "not_read":
             raise UnavailableError(gap.text)
     is_generated = backend.plugin.adapter.is_generated  # cgo makes it of the files, not of what the server is shown
+    # A part of other code, shown alone, has errors of its own; real ones are those of the files that include it.
+    parts = {path for path in texts if await backend.coverage.part_of(path)}
     found = await problems(backend, checked, dict(texts))
-    errors = [one for one in found if one.severity == "error" and not is_generated(one.place.path)]
+    errors = [
+        one
+        for one in found
+        if one.severity == "error" and not is_generated(one.place.path) and one.place.path not in parts
+    ]
     uses: list[frozenset[Site]] = []
     unread: set[Path] = set()
     gaps = [gap for gap in checked.gaps if gap.about == "dependents" or gap.kind == "not_searched"]

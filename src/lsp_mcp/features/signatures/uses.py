@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.features.renaming.shared_calls import home_of, shared_calls
 from lsp_mcp.features.types.overrides import overrides
 from lsp_mcp.gaps import Gap
@@ -66,7 +67,7 @@ async def uses_of(backend: Backend, path: Path, identifier: Span, *, alone: bool
     family, gaps = await _family(backend, path, point, own)
     outside = sorted(one for one in family if not one[0].is_relative_to(backend.root))
     inside = frozenset(family) - frozenset(outside)
-    found = await references(backend, path, point)
+    found = await own_references(backend, Definitions(backend), path, point)
     places = {(place.path, place.span.start): place for place in found.places}
     searched, pending = found.searched, found.pending
     gaps = (*gaps, *found.gaps)

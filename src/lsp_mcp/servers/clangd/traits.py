@@ -7,6 +7,7 @@ from lsp_mcp.servers.traits import (
     Documents,
     Hierarchy,
     InactiveRegions,
+    Namesake,
     Refactorings,
     Renaming,
     Reports,
@@ -90,11 +91,55 @@ HIERARCHY = Hierarchy(
 
 REFACTORINGS = Refactorings(invented={"refactor": r"extracted|placeholder"})
 
+# What is not in a file of its own only by its name (`c:a.c@F@f`) has one id in all programs of the workspace.
+_SCOPE = r"^c:[^@]*(?:@(?:N@\w+|aN))*"
+_TYPE = r"@(?:[SUE]A?|S[TP][^@]*)@({}\w+)(?:>[^@]*)?"
+_TYPES = f"(?:{_TYPE.format('?:')})*"
+_DEFINED_TYPE = (
+    r"\b(?:struct|class|union|enum)\s(?:(?:[^;{}():]|::)*[\s:])?{owner}\b(?:\s*final\b)?(?:\s*__attribute__\s*\(\([^;{}]*?\)\))?"
+    r"\s*(?::[^;{}()]*)?\{|\}[\s*\w]*\b{owner}\s*[;,\[]"
+)
+_NAMESAKES = (
+    Namesake(
+        rf"{_SCOPE}{_TYPES}(?!@[SUE]A@){_TYPE.format('?:')}\Z",
+        before_pattern=r"\b(?:struct|class|union|enum)\s(?:(?:[^;{}():]|::)*[\s:])?\Z",
+        after_pattern=r"(?:\s*final\b)?(?:\s*__attribute__\s*\(\([^;{}]*?\)\))?\s*(?::[^;{}()]*)?\{",
+    ),
+    # Members of types, some in one without a name, and constants.
+    Namesake(
+        rf"{_SCOPE}{_TYPES}{_TYPE.format('?P<owner>')}(?:@[SUE](?:a|@[^@]*@\d+))*@(?:FI?@|FT@)?[\w~]",
+        owner_pattern=_DEFINED_TYPE,
+        is_declared_once=True,
+    ),
+    # The name of a type without one, `typedef struct {} name;`.
+    Namesake(
+        rf"{_SCOPE}(?:@T@\w+|@[SUE]A@\w+)\Z",
+        before_pattern=r"\}[\s*\w]*\Z",
+        after_pattern=r"\s*[;,\[]",
+        is_declared_once=True,
+    ),
+    Namesake(rf"{_SCOPE}@Ea@\w+@", before_pattern=r"\benum\b[^{};()]*\{[^{}]*\Z", is_declared_once=True),
+    # A function, also with its parameters declared behind them.
+    Namesake(
+        rf"{_SCOPE}@FT?@",
+        is_alone=False,
+        after_pattern=r"\s*\((?:[^;{}()]|\((?:[^;{}()]|\([^;{}()]*\))*\))*\)[^;{}()]*(?:\s\w[^;{}()]*;\s*)*\{",
+    ),
+    Namesake(
+        rf"{_SCOPE}@\w+\Z",
+        is_alone=False,
+        before_pattern=r"(?m)^(?!(?:extern|return|typedef|goto|using)\b)\w[^;{}()\n]*[\s*&]\Z",
+        after_pattern=r"\s*[=;,\[{]",
+    ),
+)
+
 # The definition of a place that the preprocessor leaves out, or that depends on a template's argument, clangd 22
 # guesses by its spelling; this answers from what was parsed, and not at all there.
 WORD_CHECK = WordCheck(
     request="textDocument/symbolInfo",
     location_fields=("declarationRange", "definitionRange"),
+    definition_field="definitionRange",
+    namesakes=_NAMESAKES,
     id_field="id",
     # Where a typedef or an alias is used clangd 22 also gives what it stands for. `typedef struct S {} S;` are two
     # symbols, and so are the two of `using S = n::S;`: before the name of such an alias there stands no letter for what

@@ -179,7 +179,8 @@ class BuildFiles:
         known = self._parts  # replaced when something changes in the meantime
         if path not in known:
             includes = self._includes
-            includers = sorted(includes.includers(path))[:_MOST_INCLUDERS]
+            includers = sorted(includes.includers(path), key=lambda one: (one.parent != path.parent, one))
+            includers = includers[:_MOST_INCLUDERS]
             everywhere = not self._adapter.language_of(path)
             known[path] = await asyncio.to_thread(
                 _part_of, path, includers, includes.places, self.language_of, everywhere=everywhere
@@ -233,7 +234,7 @@ class _Libraries:
 def _part_of(
     path: Path,
     includers: Iterable[Path],
-    places: Callable[[Path, bytes], list[int]],
+    places: Callable[[Path, Path, bytes], list[int]],
     language_of: Callable[[Path], Language | None],
     *,
     everywhere: bool,
@@ -241,7 +242,7 @@ def _part_of(
     found = None
     for includer in includers:
         content = content_or_nothing(includer)[:_MOST_READ]
-        for place in places(path, content):
+        for place in places(path, includer, content):
             before = content[:place].decode("utf-8", "replace")
             if not everywhere and not is_inside(before, language_of(includer)):
                 return None

@@ -97,10 +97,15 @@ class Includes:
         named = self._includers.get(path.name, set()) | self._includers.get(_ANY, set())
         return {one for one in named - known if any(self._names(spelled, path) for spelled in self.known[one].includes)}
 
-    def places(self, path: Path, content: bytes) -> list[int]:
-        """The offsets, in bytes, of the includes in a file with `content` that name `path` itself, not by a macro."""
-        found = self._pattern.finditer(content)
-        return [one.start() for one in found if one[1] and self._names(_plain(one[1]), path)]
+    def places(self, path: Path, by: Path, content: bytes) -> list[int]:
+        """The offsets, in bytes, of the includes in the file `by` with `content` that mean `path`, not by a macro."""
+        found = (one for one in self._pattern.finditer(content) if one[1] and self._names(_plain(one[1]), path))
+        return [one.start() for one in found if not (b'"' in one[0] and self._has_beside(one[1], by, path))]
+
+    def _has_beside(self, spelled: bytes, by: Path, other: Path) -> bool:
+        """Whether an include of `by` means the file next to it, which is not `other`."""
+        beside = Path(os.path.normpath(by.parent / os.fsdecode(spelled)))
+        return beside != other and beside in self.known
 
     def reached(self, sources: Iterable[Path]) -> set[Path]:
         """`sources` and every known file that one of them includes, also indirectly."""
