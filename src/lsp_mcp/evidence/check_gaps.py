@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from lsp_mcp.backend import Backend
+from lsp_mcp.evidence.definitions import Definitions
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
@@ -41,10 +42,12 @@ def meaningless(backend: Backend, name: str, at: tuple[Path, Point]) -> list[Gap
     return [Gap("unverified", text, about="meaning")]
 
 
-def implied(backend: Backend, text: Text, span: Span) -> list[Gap]:
-    """The gap for calls of the function at `span` that have no name, which the server does not list."""
-    start, rules = text.point_offset(span.start), backend.plugin.word_check.implied
-    found = [what for pattern, what in rules.items() if re.compile(pattern).match(text.content, start)]
+async def implied(backend: Backend, definitions: Definitions, path: Path, text: Text, span: Span) -> list[Gap]:
+    """The gap for calls of the function at `span` of `path` that have no name, which the server does not list."""
+    start, rules = text.point_offset(span.start), backend.plugin.word_check
+    found = [what for pattern, what in rules.implied.items() if re.compile(pattern).match(text.content, start)]
+    for symbol in await definitions.of((path, span.start)) if rules.implied_by_id else ():
+        found += [what for pattern, what in rules.implied_by_id.items() if re.search(pattern, symbol.written)]
     if not found:
         return []
     return [Gap("not_searched", f"not counted: uses without its name ({', '.join(found)})", about="implied")]

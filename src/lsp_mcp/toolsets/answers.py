@@ -14,6 +14,7 @@ from pydantic import Field
 
 from lsp_mcp.anchors import is_anchor, parse_anchor
 from lsp_mcp.errors import LspMcpError, PathError
+from lsp_mcp.evidence.check_gaps import implied
 from lsp_mcp.features.finding.outlines import with_extents
 from lsp_mcp.features.finding.unnamed_uses import unnamed_uses
 from lsp_mcp.features.renaming.mentions import mentioned
@@ -149,6 +150,11 @@ class AnchorToolset(Toolset):
         if where := await mentioned(*at, known):
             told.append(f"{target.name} in {where}")
         return [news("elsewhere", f"not counted: {'; '.join(told)}")] if told else []
+
+    async def _implied(self, target: SymbolTarget) -> list[Gap]:
+        """The gap for uses of a function that have no name, if there may be any."""
+        definitions = self._sessions.word_checks.of(target.backend).definitions
+        return await implied(target.backend, definitions, target.path, target.text, target.identifier)
 
     async def _overloads(self, target: SymbolTarget, places: Sequence[Place]) -> list[Gap]:
         """The remarks on uses that may mean an overload of the symbol."""

@@ -89,6 +89,7 @@ class CallTools(AnchorToolset):
         if direction == "callers":
             direct = [site for one in tree.roots for caller in one.children for site in caller.sites]
             gaps += await self._overloads(answered.target, direct)
+            gaps += await self._implied(answered.target)
             gaps += await self._not_counted(answered.target, "calls", direct, is_alone=not direct)
         unknown = ", but that is not known for sure yet" if hiding(answered.gaps) and not tree.found else ""
         return self._render(

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
-from lsp_mcp.evidence.check_gaps import implied
 from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.evidence.occurrences import that_may_declare
 from lsp_mcp.features.finding.left_out_symbols import with_left_out
@@ -164,7 +163,7 @@ class CodeTools(AnchorToolset):
         )
         uses, family = answered.value
         others, unknown = await self._elsewhere.about(answered.target, "use")
-        unnamed = implied(answered.target.backend, answered.target.text, answered.target.identifier)
+        unnamed = await self._implied(answered.target)
         gaps = [*answered.gaps, *uses.gaps, *unnamed, *self._told_of(family), *unknown]
         if not uses.places and not uses.dropped and not hiding(gaps):
             raise await self._questions.refused(answered.target, RefusedError("it sees no symbol there"))

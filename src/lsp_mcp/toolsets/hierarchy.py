@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.evidence.check_gaps import implied
 from lsp_mcp.features.hierarchy import Tree, call_tree, type_tree
 from lsp_mcp.gaps import hiding
 from lsp_mcp.render.answers import Hierarchy
@@ -120,7 +119,7 @@ class HierarchyTools(AnchorToolset):
             prefer="types" if is_about_types else "functions",
         )
         target, trees, gaps = answered.target, answered.value, list(answered.gaps)
-        gaps += implied(target.backend, target.text, target.identifier) if "callers" in walks else []
+        gaps += await self._implied(target) if "callers" in walks else []
         unsure = bool(hiding(gaps))
         found = {field: tree.found for field, tree in trees.items()}
         gaps += tree_gaps(trees, target.backend.plugin.name)

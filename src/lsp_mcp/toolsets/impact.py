@@ -82,6 +82,7 @@ class ImpactTools(AnchorToolset):
                 sites=lambda result: result.sites,
                 joined=lambda result, checked: result.joined_by(checked.missing, checked.in_code),
                 searched=lambda result: result.searched,
+                apart=lambda result: result.apart,
             )
             answered = await self._questions.about_symbol(call, symbol, ask, places=_places, check=check)
             found.append(answered.value)
@@ -91,7 +92,8 @@ class ImpactTools(AnchorToolset):
             shared = await self._overloads(answered.target, answered.value.uses)
             uses = answered.value.uses
             more = await self._not_counted(answered.target, "uses", uses, is_alone=not uses)
-            told = (*answered.gaps, *answered.value.gaps, *shared, *unknown, *more)
+            unnamed = await self._implied(answered.target)
+            told = (*answered.gaps, *answered.value.gaps, *shared, *unknown, *more, *unnamed)
             gaps += [gap for gap in told if gap not in gaps]
         gaps += notes
         return self._report(call, found, backends, gaps, others, limit, with_code=include_code, of_diff=bool(changed))

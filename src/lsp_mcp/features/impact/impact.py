@@ -60,6 +60,7 @@ class Impact(Struct):
     gaps: list[Gap] = field(default_factory=list)
     declared: frozenset[Site] = frozenset()  # where the symbol is declared and defined
     searched: frozenset[Path] = frozenset()  # as in `References`
+    apart: frozenset[tuple[Path, Point]] = frozenset()  # declarations of other symbols, see `evidence.namesakes`
 
     @property
     def sites(self) -> frozenset[Site]:
@@ -121,7 +122,7 @@ class _Impact:
         symbol = await self._symbol(path, point, declared)
         if len(declared) > _DECLARED:  # for a method without a body, some servers also return its overrides
             declared = {place for place in declared if await self._is_called(symbol.name, *place)}
-        impact = Impact(symbol, declared=frozenset(declared), searched=found.searched)
+        impact = Impact(symbol, declared=frozenset(declared), searched=found.searched, apart=found.apart)
         impact.gaps += found.gaps
         if len(found.places) > _MOST_USES:
             impact.gaps.append(Gap("capped", f"capped at {_MOST_USES:,} of {len(found.places):,} uses"))

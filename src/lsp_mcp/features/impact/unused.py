@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError, SilentError
+from lsp_mcp.evidence.check_gaps import implied
 from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.evidence.occurrences import Claim
 from lsp_mcp.evidence.word_check import WordCheck
@@ -196,6 +197,8 @@ async def _verdict(backend: Backend, word_check: WordCheck, one: Container) -> _
         uses = _elsewhere(one, text.missing)
         if not uses and (doubts := {file for gap in hiding(text.gaps) for file in gap.files}):
             return _Verdict([], doubts=frozenset(doubts))
+        if not uses and await implied(backend, word_check.definitions, path, one.place.text, one.place.span):
+            return _Verdict([], doubts=frozenset({path}))
     if not uses and await mentioned(backend, path, start):
         return _Verdict(uses, is_implicit=True)
     if uses or one.kind != "method":

@@ -183,6 +183,12 @@ WORD_CHECK = WordCheck(
         r"(?:get_return_object|initial_suspend|final_suspend|return_void|return_value|yield_value|await_transform"
         r"|unhandled_exception)\s*\(": "coroutines",
         r"operator\s+(?!new\b|delete\b|co_await\b)\w": "implicit conversions",
+        r"operator\s*(?:==|<=>)": "comparisons that are rewritten with it",
+    },
+    # Where a variable is declared it lists the constructor.
+    implied_by_id={
+        r"@(?P<type>\w+)(?:>[^@]*)?@F@(?P=type)#(?:v#)?\Z": "where bases, members and elements are initialized",
+        r"@(?P<type>\w+)(?:>[^@]*)?@F@(?P=type)#&&?1?\$?[^#]*@(?P=type)(?:>[^@]*)?#\Z": "implicit copies and moves",
     },
 )
 
