@@ -56,7 +56,7 @@ def _write(
             for file, text in make(name, rng).items():
                 (folder / name / file).write_text(text, "utf-8")
             paths = [str(path) for path in sorted((folder / name).glob(units))]
-            command = [*compiler, "-fsyntax-only", "-w", *paths]
+            command = [*compiler, "-fsyntax-only", "-pedantic-errors", *paths]
             if subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0:
                 break
         else:

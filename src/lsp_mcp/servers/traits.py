@@ -196,7 +196,7 @@ class Refactorings(Data, frozen=True):
 class Namesake(Data, frozen=True):
     """How a symbol is told apart from others with its id, which are defined in files that no program joins.
 
-    It concerns symbols whose `WordCheck.alias_field` matches `id_pattern`. There is another one where a file has
+    It concerns symbols whose `WordCheck.alias_field` matches `id_pattern`. Others are where a file has
     `owner_pattern`, in which {owner} is that group of `id_pattern`, or where a place of the symbol has text with
     `before_pattern` and `after_pattern` around it.
     """

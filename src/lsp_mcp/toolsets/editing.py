@@ -105,7 +105,8 @@ class SymbolEditTools(ChangingToolset):
         afters = self._edited(wanted.texts, action, code)
         self._refuse_forbidden(_plan(befores, afters))
         if action == "delete":
-            self._refuse_used(target, wanted.uses, hiding(answered.gaps) if not allow_partial else [])
+            hidden = [*hiding(answered.gaps), *await self._implied(target)]
+            self._refuse_used(target, wanted.uses, hidden if not allow_partial else [])
         remarks: list[Gap] = []
         outcome: Outcome | None = None
         async with backend.problems.trial() as trial:
