@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -68,6 +69,21 @@ def test_every_published_row_has_a_tree_a_part_seeds_and_a_number_for_each_verdi
         for row in run["rows"]:
             assert [type(cell) for cell in row] == [str, str, str, int, int, int, int, int], row
             assert row[1] in ("questions", "references", "callers", "subtypes", "names", "renames"), row
+
+
+@pytest.mark.parametrize("make", ["write_c", "write_cpp"])
+def test_trees_of_c_and_cpp_that_are_made_of_what_is_hard_compile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: str
+) -> None:
+    if not (shutil.which("gcc") and shutil.which("g++")):
+        pytest.skip("gcc is not installed")
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    write = getattr(importlib.import_module("hostile_cpp"), make)  # raises if no random names compile
+    for folder in ("one", "same"):
+        write(tmp_path / folder, 1)
+    texts = [sorted((p.name, p.read_text()) for p in (tmp_path / one).rglob("*.*")) for one in ("one", "same")]
+    assert texts[0] == texts[1]
+    assert {"table.inc", "kinds.def"} <= {name for name, _ in texts[0]}
 
 
 @pytest.fixture
