@@ -13,6 +13,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.identity import sites_of
 from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.features.calls.calls import Named
 from lsp_mcp.features.hierarchy import Node, Tree, call_tree, callers_of, dropped_gap
@@ -114,11 +115,17 @@ class _Impact:
         self._named = Named(backend, self._containers)
 
     async def of(self, path: Path, point: Point) -> Impact:
-        listed = await own_references(self._backend, Definitions(self._backend), path, point)
+        definitions = Definitions(self._backend)
+        listed = await own_references(self._backend, definitions, path, point)
         found = await with_aliases(self._backend, listed)
         if not found.places:
             raise RefusedError("it sees no symbol there")
         declared = {site for site in await self._declared(path, point) if site[0] not in found.strange}
+        is_mixed = bool(found.strange)
+        if self._backend.plugin.word_check.namesakes:
+            own = sites_of(await definitions.of((path, point)))
+            if own and declared.isdisjoint(own):  # the server has gone to another symbol with its id
+                declared, is_mixed = set(own), True
         symbol = await self._symbol(path, point, declared)
         if len(declared) > _DECLARED:  # for a method without a body, some servers also return its overrides
             declared = {place for place in declared if await self._is_called(symbol.name, *place)}
@@ -129,7 +136,7 @@ class _Impact:
         uses = [use for use in found.places[:_MOST_USES] if (use.path, use.span.start) not in declared]
         impact.uses = await self._with_containers(uses)
         # Of functions with one id, the server mixes the callers.
-        is_asked = symbol.kind in FUNCTIONS and not found.strange
+        is_asked = symbol.kind in FUNCTIONS and not is_mixed
         tree = await self._callers(symbol, impact, is_asked=is_asked)
         await self._sort(tree.found if is_asked else tree.roots, impact)
         if symbol.kind == "method":
