@@ -176,7 +176,7 @@ async def _refuse_generated(backend: Backend, path: Path, point: Point) -> None:
     is_generated = backend.plugin.adapter.is_generated
     try:
         places = await definition_places(backend, path, point)
-    except RefusedError:  # gopls 0.24, of a function without a body
+    except (RefusedError, PathError):  # gopls 0.24, of a function without a body; a file that cannot be read
         return
     if any(is_generated(file) for file, _ in places):
         raise RefusedError("its declaration is generated from another language, in which its uses are not known")
