@@ -254,10 +254,11 @@ class Problems(Protocol):
     def diagnostics(self, path: Path) -> list[Any]:
         """The last diagnostics of `path`, as the server sent them."""
 
-    async def check(self, also: Collection[Path] = ()) -> Checked:
+    async def check(self, also: Collection[Path] = (), *, only: bool = False) -> Checked:
         """The present problems in all changed files and their dependents, or in all files; `also` in these files.
 
-        Call `sync` before. Raises the errors of `Backend.request`.
+        With `only`, others that nobody has opened do not matter. Call `sync` before. Raises the errors of
+        `Backend.request`.
         """
 
     @property

@@ -93,6 +93,7 @@ class Usage:
         """Write what is left; idempotent."""
         if self._writing:
             self._writing.cancel()
+            await asyncio.wait([self._writing])
         await self._write()
 
     async def _write_soon(self) -> None:

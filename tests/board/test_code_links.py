@@ -48,11 +48,12 @@ async def both(root: Path, database: Path) -> AsyncIterator[Both]:
     host = BoardHost(board, Workspace(root))
     sessions = Sessions(Workspace(root), [load_adapter("gopls")], {})
     sessions.begin()
+    running = Running(sessions, parts={"board": host})
     try:
-        tools = offered_tools(tool_context(Running(sessions, parts={"board": host}), ToolSettings(toolsets=("board",))))
+        tools = offered_tools(tool_context(running, ToolSettings(toolsets=("board",))))
         yield Both({tool.name: tool for tool in tools})
     finally:
-        await sessions.close()
+        await running.close()
         await board.close()
 
 

@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 _SHARE = 0.75  # share of a call's remaining time that the server may spend checking
+_WITH_AN_EDIT = 5.0  # seconds for other files, before an edit and after it
 _MOST_BASELINE = 2_000  # files that are checked one by one before anybody asks
 
 
@@ -118,7 +119,7 @@ class Checking:
 
     # --- now ---------------------------------------------------------------------------------------
 
-    async def check(self, also: Collection[Path] = ()) -> Checked:
+    async def check(self, also: Collection[Path] = (), *, only: bool = False) -> Checked:
         """See `backend.Problems.check`."""
         async with self._asking:
             connection = await self._lifetime.live()
@@ -131,7 +132,8 @@ class Checking:
             else:
                 changed = self._freshness.take_changed()
                 try:
-                    checked = await self._some(connection, {*changed, *also}, is_part=bool(also))
+                    patience = min(self._patience, _WITH_AN_EDIT) if also else self._patience
+                    checked = await self._some(connection, {*changed, *also}, None if only else patience)
                 except BaseException:
                     self._freshness.put_back(changed)
                     raise
@@ -181,27 +183,31 @@ class Checking:
         text = f"the reported errors may hide others in {named}; fix those and check again"
         return (Gap("syntax_error", text, tuple(paths)),)
 
-    async def _some(self, connection: Connection, changed: Collection[Path], *, is_part: bool) -> Checked:
-        """The diagnostics of a server that checks files one by one; `is_part`: no others than the `changed` matter."""
+    async def _some(self, connection: Connection, changed: Collection[Path], patience: float | None) -> Checked:
+        """The diagnostics of a server that checks files one by one, for at most `patience` seconds those that are not
+        open; None: no others than the `changed` matter.
+        """
         with phase(lambda: f"{self._adapter.name}: checking changes"):
             looked = await self._freshness.look_at(changed)
         if left := {*looked.unread, *looked.silent}:
             self._freshness.put_back(left)
         connection = await self._lifetime.live()
-        return self._checked(connection, looked, await self._others(connection, changed, is_part=is_part))
+        return self._checked(connection, looked, await self._others(connection, changed, patience))
 
-    async def _others(self, connection: Connection, changed: Collection[Path], *, is_part: bool) -> _Others | None:
+    async def _others(
+        self, connection: Connection, changed: Collection[Path], patience: float | None
+    ) -> _Others | None:
         """What is known of files that nobody has opened; None if nothing is."""
         if self._coverage.builds:
             built = await self._built_now(connection)
             return _Others(frozenset(built.covers), Gap("not_read", built.left) if built.left else None, built.errors)
         if not self._rules.closed_on_request:
             return None
-        if is_part:
+        if patience is None:
             return _Others()
         files = [path for path in await self._sources() if path not in self._documents]
         with phase(lambda: f"{self._adapter.name}: checking {count(len(files), 'file')}"):
-            covers, left = await see_closed(connection, nearest_first(files, changed), self._patience)
+            covers, left = await see_closed(connection, nearest_first(files, changed), patience)
         text = f"{self._adapter.name} has not checked {count(len(left), 'other file')} yet; ask again"
         return _Others(covers, Gap("not_read", text, tuple(left), about="others") if left else None)
 

@@ -60,11 +60,11 @@ class ServedProblems:
         """See `backend.Problems.baseline`."""
         return self._checking.baseline
 
-    async def check(self, also: Collection[Path] = ()) -> Checked:
+    async def check(self, also: Collection[Path] = (), *, only: bool = False) -> Checked:
         """See `backend.Problems.check`."""
         await self._lifetime.live()
         self._load_projects()
-        return await self._checking.check(also)
+        return await self._checking.check(also, only=only)
 
     def trial(self, *, with_dependents: bool = False) -> AbstractAsyncContextManager[Trial]:
         """See `backend.Problems.trial`."""

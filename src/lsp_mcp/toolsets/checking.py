@@ -53,7 +53,7 @@ class CheckTools(AnchorToolset):
             checks = self._sessions.checks
             before = checks.start(backend) if since == "start" else checks.before(call.client.key, backend)
             also = self._also(backend, below)
-            looked = await look(call, backend, also[:_MOST_BELOW])
+            looked = await look(call, backend, also[:_MOST_BELOW], only=bool(also))
             found, checked = looked.value
             if checked.covers is not None and len(also) > _MOST_BELOW:
                 text = f"checked {_MOST_BELOW} of {len(also):,} files below {path}; pass a smaller folder"

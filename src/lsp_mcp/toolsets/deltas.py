@@ -28,11 +28,14 @@ _FIXES_WITHIN = 60.0  # seconds, of which half are used: errors matter more than
 Looked = tuple[list[Problem], Checked]
 
 
-async def look(call: Call, backend: Backend, also: Sequence[Path] = ()) -> Answered[Looked]:
-    """The problems in one state of the workspace. Raises the errors of `requests.asking.answer`."""
+async def look(call: Call, backend: Backend, also: Sequence[Path] = (), *, only: bool = False) -> Answered[Looked]:
+    """The problems in one state of the workspace; see `backend.Problems.check`.
+
+    Raises the errors of `requests.asking.answer`.
+    """
 
     async def ask() -> Looked:
-        checked = await backend.problems.check(also)
+        checked = await backend.problems.check(also, only=only)
         return await problems(backend, checked), checked
 
     return await answer(backend, ask, lambda _: Scope(), report=call.report, to_check=True)
@@ -118,7 +121,7 @@ async def _document_problems(backend: Backend, paths: Collection[Path]) -> list[
         with suppress(PathError):
             await backend.documents.open(path)
     if not backend.plugin.compiles_files:
-        return await problems(backend, await backend.problems.check(paths))
+        return await problems(backend, await backend.problems.check(paths, only=True))
     diagnostics = {}
     for path in paths:
         if await backend.problems.diagnosed(path):
