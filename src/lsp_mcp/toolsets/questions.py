@@ -82,11 +82,11 @@ class PlacesCheck(Struct, Generic[Value], frozen=True):
 
     sites: Callable[[Value], Collection[Site]]
     joined: Callable[[Value, Checked], Value]
+    apart: Callable[[Value], frozenset[Site]]
     thorough: bool = False
     searched: Callable[[Value], frozenset[Path] | None] = _unknown
     pending: Callable[[Value], frozenset[Path]] = _no_files
     family: Callable[[Value], Collection[Site]] = _none
-    apart: Callable[[Value], frozenset[Site]] = lambda _: frozenset()
 
     async def __call__(
         self, word_check: WordCheck, target: SymbolTarget, value: Value, /

@@ -36,6 +36,7 @@ _CHECK = PlacesCheck[Uses](
     searched=lambda uses: uses.searched,
     pending=lambda uses: uses.pending,
     family=lambda uses: uses.family,
+    apart=lambda uses: uses.apart,
 )
 _ACCEPT = "or accept it with allow_partial=true and check those places"
 

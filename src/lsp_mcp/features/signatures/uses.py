@@ -16,7 +16,6 @@ from lsp_mcp.features.renaming.shared_calls import home_of, shared_calls
 from lsp_mcp.features.types.overrides import overrides
 from lsp_mcp.gaps import Gap
 from lsp_mcp.requests.places import Place, position_params
-from lsp_mcp.requests.references import references
 from lsp_mcp.requests.scope import definition_places, locations
 from lsp_mcp.text import Point, Span
 from lsp_mcp.uris import uri_path
@@ -41,6 +40,7 @@ class Uses(Struct, frozen=True):
     searched: frozenset[Path] = frozenset()
     pending: frozenset[Path] = frozenset()
     by_macros: frozenset[Site] = frozenset()
+    apart: frozenset[Site] = frozenset()  # declarations of other symbols, see `evidence.namesakes`
 
     @property
     def sites(self) -> frozenset[Site]:
@@ -61,25 +61,28 @@ async def uses_of(backend: Backend, path: Path, identifier: Span, *, alone: bool
     """
     text = await backend.documents.open(path)
     point, name = identifier.start, text.slice(identifier)
-    own = frozenset(await definition_places(backend, path, point)) or frozenset({(path, point)})
+    definitions = Definitions(backend)
+    found = await own_references(backend, definitions, path, point)
+    places = await definition_places(backend, path, point)
+    own = frozenset(site for site in places if site[0] not in found.strange) or frozenset({(path, point)})
     if strange := [one for one in sorted(own) if not one[0].is_relative_to(backend.root)]:
         raise RefusedError(f"it is defined outside of the workspace, at {strange[0][0]}:{strange[0][1].line}")
     family, gaps = await _family(backend, path, point, own)
     outside = sorted(one for one in family if not one[0].is_relative_to(backend.root))
     inside = frozenset(family) - frozenset(outside)
-    found = await own_references(backend, Definitions(backend), path, point)
-    places = {(place.path, place.span.start): place for place in found.places}
-    searched, pending = found.searched, found.pending
+    uses = {(place.path, place.span.start): place for place in found.places}
+    searched, pending, apart = found.searched, found.pending, found.apart
     gaps = (*gaps, *found.gaps)
     for site in sorted(inside - own) if not alone else ():
-        more = await references(backend, *site)
-        places |= {(place.path, place.span.start): place for place in more.places}
-        searched, pending, gaps = searched | more.searched, pending | more.pending, (*gaps, *more.gaps)
-    kept = [place for place in places.values() if place.path.is_relative_to(backend.root)]
+        more = await own_references(backend, definitions, *site)
+        uses |= {(place.path, place.span.start): place for place in more.places}
+        searched, pending, apart = searched | more.searched, pending | more.pending, apart | more.apart
+        gaps = (*gaps, *more.gaps)
+    kept = [place for place in uses.values() if place.path.is_relative_to(backend.root)]
     if alone and backend.plugin.word_check.grouped:
         kept = [one for one in kept if await _means(backend, one, own)]
-    home = await home_of(backend, path, identifier, name)
-    shared = await shared_calls(backend, Definitions(backend), home, kept, kept)
+    home = (await home_of(backend, path, identifier, name)).outside(found.strange)
+    shared = await shared_calls(backend, definitions, home, kept, kept)
     return Uses(
         name,
         tuple(sorted(kept, key=lambda one: (str(one.path), one.span))),
@@ -90,6 +93,7 @@ async def uses_of(backend: Backend, path: Path, identifier: Span, *, alone: bool
         gaps,
         searched,
         pending,
+        apart=apart,
     )
 
 
