@@ -20,7 +20,6 @@ FILES = {
     "var Box = home.Box{}.Open()\n\nvar Door = door.Door{}.Open()\n",
     "apart/apart.go": "package apart\n\nfunc Apart() int { return 1 }\n",
 }
-ANCHOR = "home/home.go:5:Open"
 UNITS = {
     "home.cc": '#include "home.h"\nint Box::Open() { return 1; }\n',
     "door.cc": '#include "door.h"\nint Door::Open() { return 2; }\n',
@@ -69,12 +68,12 @@ def edit(root: Path, name: str, old: str, new: str) -> None:
     (root / name).write_text(text.replace(old, new), "utf-8")
 
 
-async def used(ask: Asked) -> list[int]:
-    """The lines of `use/use.go` that use the symbol."""
-    answer = await ask("find_symbol_references_by_anchor", symbol_anchor=ANCHOR)
+async def used(ask: Asked, anchor: str = "home/home.go:5:Open", file: str = "use/use.go") -> list[int]:
+    """The lines of `file` that use the symbol."""
+    answer = await ask("find_symbol_references_by_anchor", symbol_anchor=anchor)
     assert answer["status"] == "complete"
     places = [one["location"] for one in answer["references"]]
-    return [place["line"] for place in places if place["file"] == "use/use.go"]
+    return [place["line"] for place in places if place["file"] == file]
 
 
 def test_after_an_edit_elsewhere_the_server_is_not_asked_again_about_places_of_other_packages(
@@ -136,10 +135,7 @@ def test_after_a_new_file_the_server_is_asked_about_every_place_again(
 
 async def used_in_cpp(ask: Asked) -> list[int]:
     """The lines of `use.cc` that use the method of Box."""
-    answer = await ask("find_symbol_references_by_anchor", symbol_anchor="home.h:2:Open")
-    assert answer["status"] == "complete"
-    places = [one["location"] for one in answer["references"]]
-    return [place["line"] for place in places if place["file"] == "use.cc"]
+    return await used(ask, "home.h:2:Open", "use.cc")
 
 
 def test_after_an_edit_clangd_is_not_asked_again_about_places_that_do_not_include_it(

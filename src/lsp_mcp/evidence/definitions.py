@@ -49,14 +49,14 @@ class Symbol(Struct, frozen=True):
     written: str = ""
     is_alone: bool = False  # no linker joins it with another of its name: it is internal, a type, or a member of one
 
-    def is_another(self, id_: str, defined: Collection[Site]) -> bool:
-        """Whether this is not the symbol with `id_` that is `defined` at these sites, in other files, in spite of it.
+    def is_another(self, defined: Collection[Site]) -> bool:
+        """Whether this is not the symbol that is `defined` at these sites, in other files, though it has its id.
 
         A server may give one id to symbols of programs that are never linked together.
         """
-        if self.id != id_ or not self.defined:
+        if not (self.defined and defined):
             return False
-        return {path for path, _ in self.defined}.isdisjoint(path for path, _ in defined) and bool(defined)
+        return {path for path, _ in self.defined}.isdisjoint(path for path, _ in defined)
 
 
 Meaning = frozenset[Symbol]

@@ -52,7 +52,7 @@ class Identity(Struct, frozen=True):
         """Whether `symbol`, from the server, is this one."""
         if not self.sites.isdisjoint(symbol.sites):
             return True
-        is_another = symbol.is_another(symbol.id, self.defined) or not self.apart.isdisjoint(symbol.sites)
+        is_another = symbol.is_another(self.defined) or not self.apart.isdisjoint(symbol.sites)
         return symbol.id in self.ids and not is_another
 
     @property

@@ -48,10 +48,15 @@ class Verdicts(Struct, frozen=True):
     by_spelling: tuple[Place, ...] = ()  # those of `missing` that the server does not know
 
     def explained(
-        self, *, same: Collection[Place] = (), other: Collection[Place] = (), unknown: Collection[Place] = ()
+        self,
+        *,
+        same: Collection[Place] = (),
+        other: Collection[Place] = (),
+        unknown: Collection[Place] = (),
+        inexplicable: Collection[Place] = (),
     ) -> Verdicts:
-        """With these places moved, from wherever they are, to `missing`, `others` and `unknown`."""
-        moved = frozenset((*same, *other, *unknown))
+        """With these places moved, from wherever they are, to `missing`, `others`, `unknown` and `inexplicable`."""
+        moved = frozenset((*same, *other, *unknown, *inexplicable))
         if not moved:
             return self
 
@@ -60,7 +65,8 @@ class Verdicts(Struct, frozen=True):
 
         return replace(
             self, missing=(*rest(self.missing), *same), others=(*rest(self.others), *other),
-            unknown=(*rest(self.unknown), *unknown), unasked=rest(self.unasked),
+            unknown=(*rest(self.unknown), *unknown), inexplicable=(*rest(self.inexplicable), *inexplicable),
+            unasked=rest(self.unasked),
         )  # fmt: skip
 
 

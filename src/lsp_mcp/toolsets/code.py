@@ -35,7 +35,7 @@ from lsp_mcp.requests.symbols import KINDS, TYPES, Symbol
 from lsp_mcp.syntax.roles import SYNTAX_ROLES
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, SymbolAnchor, capped, dropped, found
 from lsp_mcp.toolsets.by_name import check_name, is_phrase, name_for
-from lsp_mcp.toolsets.questions import PlacesCheck
+from lsp_mcp.toolsets.questions import PlacesCheck, references_check
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.visible import quoted
@@ -151,12 +151,9 @@ class CodeTools(AnchorToolset):
             return replace(uses, places=tuple(named.places), gaps=gaps), family
 
         root = self._sessions.workspace.root
-        check = PlacesCheck[tuple[references.References, Overrides]](
-            sites=lambda found: found[0].sites,
-            joined=lambda found, checked: (found[0].joined_by(checked.missing, root), found[1]),
-            searched=lambda found: found[0].searched,
-            pending=lambda found: found[0].pending,
-            apart=lambda found: found[0].apart,
+        check: PlacesCheck[tuple[references.References, Overrides]] = references_check(
+            lambda found: found[0],
+            lambda found, checked: (found[0].joined_by(checked.missing, root), found[1]),
         )
         answered = await self._questions.about_symbol(
             call, symbol_anchor, ask, places=lambda found: found[0].places[:limit], check=check

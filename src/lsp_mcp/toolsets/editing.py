@@ -29,7 +29,7 @@ from lsp_mcp.text import Text
 from lsp_mcp.toolsets.answers import Confirmed
 from lsp_mcp.toolsets.changing import ChangingToolset, Outcome
 from lsp_mcp.toolsets.deltas import Looked, limited
-from lsp_mcp.toolsets.questions import PlacesCheck
+from lsp_mcp.toolsets.questions import PlacesCheck, references_check
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 
@@ -86,15 +86,12 @@ class SymbolEditTools(ChangingToolset):
 
         is_deleted, root = action == "delete", self._sessions.workspace.root
         # A use that only the text shows, such as a name for the linker, prevents a deletion, too.
-        check = PlacesCheck[_Wanted](
-            sites=lambda wanted: wanted.found.sites if wanted.found else (),
-            joined=lambda wanted, checked: replace(
+        check: PlacesCheck[_Wanted] = references_check(
+            lambda wanted: wanted.found or References((), 0),
+            lambda wanted, checked: replace(
                 wanted, found=wanted.found and wanted.found.joined_by(checked.missing, root)
             ),
             thorough=True,
-            searched=lambda wanted: wanted.found.searched if wanted.found else None,
-            pending=lambda wanted: wanted.found.pending if wanted.found else frozenset(),
-            apart=lambda wanted: wanted.found.apart if wanted.found else frozenset(),
         )
         reach: Reach = "workspace" if is_deleted else "text"
         answered = await self._questions.about_symbol(

@@ -15,9 +15,9 @@ from lsp_mcp.features.editing.interfaces import Method, Methods, methods_of, wit
 from lsp_mcp.gaps import news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.references import references
-from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.toolsets.deltas import look
 from lsp_mcp.toolsets.inlining import Inlining
+from lsp_mcp.toolsets.relocating import refuse_unknown
 from lsp_mcp.toolsets.tool import Call
 
 _OPTIONS = ("name", "methods", "in")
@@ -38,17 +38,11 @@ class Extracting(Inlining):
         allow_partial: bool,
     ) -> str:
         name, wanted, where = (options.get(one) for one in _OPTIONS)
-        if unknown := set(options) - set(_OPTIONS):
-            raise CallerError(
-                f"options: unknown {', '.join(sorted(unknown))}; extract interface takes name, methods, in."
-            )
+        refuse_unknown("extract interface", options, _OPTIONS)
         if not isinstance(name, str) or not name.isidentifier():
             raise CallerError('extract interface needs a name: options={"name": "Reader", "methods": ["Read"]}.')
-        handle = await self._targets.handle(call, symbol)
-        target = await self._targets.target(handle)
+        target, (path, point) = await self._declared(call, symbol)
         backend = target.backend
-        places = await definition_places(backend, target.path, target.identifier.start)
-        path, point = places[0] if places else (target.path, target.identifier.start)
         found = await methods_of(backend, path, point)
         if wanted is None:
             below = self._sessions.workspace.root / where if isinstance(where, str) else None

@@ -23,6 +23,7 @@ from lsp_mcp.evidence.word_check import Checked, WordCheck
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.requests.asking import settled
 from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.references import References
 from lsp_mcp.requests.refusals import without_told
 from lsp_mcp.text import Point
 from lsp_mcp.toolsets.by_name import Prefer
@@ -102,6 +103,20 @@ class PlacesCheck(Struct, Generic[Value], frozen=True):
         if checked.missing:
             value = self.joined(value, checked)
         return value, [*checked.gaps, *added(target.backend, checked.missing, checked.by_spelling)]
+
+
+def references_check(
+    found: Callable[[Value], References], joined: Callable[[Value, Checked], Value], *, thorough: bool = False
+) -> PlacesCheck[Value]:
+    """The check of an answer that has the references `found` in it."""
+    return PlacesCheck(
+        sites=lambda value: found(value).sites,
+        joined=joined,
+        apart=lambda value: found(value).apart,
+        thorough=thorough,
+        searched=lambda value: found(value).searched,
+        pending=lambda value: found(value).pending,
+    )
 
 
 def _no_places(_: object) -> Iterable[Place]:

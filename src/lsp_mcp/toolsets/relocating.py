@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import CreateFile, EditPlan, FileChange, Step
 from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import CallerError, RefusedError
-from lsp_mcp.evidence.definitions import Definitions
+from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.checking.problems import Delta, compare, known
@@ -24,12 +24,18 @@ from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.text import Point, Text
 from lsp_mcp.toolsets.changing import Outcome
 from lsp_mcp.toolsets.deltas import look
-from lsp_mcp.toolsets.questions import PlacesCheck
+from lsp_mcp.toolsets.questions import PlacesCheck, references_check
 from lsp_mcp.toolsets.signatures import SignatureChanging
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.visible import quoted
 from lsp_mcp.workspace import named_path
+
+
+def refuse_unknown(action: str, options: Collection[str], known: Sequence[str]) -> None:
+    """Raise CallerError if an action is given options that are not `known`."""
+    if unknown := set(options) - set(known):
+        raise CallerError(f"options: unknown {', '.join(sorted(unknown))}; {action} takes {', '.join(known)}.")
 
 
 class Relocating(SignatureChanging):
@@ -48,6 +54,12 @@ class Relocating(SignatureChanging):
             raise CallerError(f"{quoted(spelled)} is outside the workspace root {workspace.root}.")
         return to if to.parent != source.parent else None
 
+    async def _declared(self, call: Call, symbol: str) -> tuple[SymbolTarget, Site]:
+        """What `symbol` names, and where that is declared."""
+        target = await self._targets.target(await self._targets.handle(call, symbol))
+        places = await definition_places(target.backend, target.path, target.identifier.start)
+        return target, places[0] if places else (target.path, target.identifier.start)
+
     async def _relocate(
         self,
         call: Call,
@@ -59,16 +71,12 @@ class Relocating(SignatureChanging):
         allow_partial: bool,
     ) -> str | None:
         """The answer about the move; None if it stays in its package."""
-        handle = await self._targets.handle(call, symbol)
-        backend = handle.backend
-        target = await self._targets.target(handle)
-        places = await definition_places(backend, target.path, target.identifier.start)
-        path, point = places[0] if places else (target.path, target.identifier.start)
+        target, (path, point) = await self._declared(call, symbol)
+        backend = target.backend
         to = self._destination(path, options)
         if to is None:
             return None
-        if unknown := set(options) - {"package", "file", "with"}:
-            raise CallerError(f"options: unknown {', '.join(sorted(unknown))}; move takes package, file, with.")
+        refuse_unknown("move", options, ("package", "file", "with"))
         moving = await Relocation.of(backend, path, to)
         sites = moving.add(path, point)
         for name in options.get("with") or ():
@@ -120,13 +128,10 @@ class Relocating(SignatureChanging):
             at = target.backend, Definitions(target.backend), target.path, target.identifier.start
             return await own_references(*at)
 
-        check = PlacesCheck[References](
-            sites=lambda found: found.sites,
-            joined=lambda found, checked: found.joined_by(checked.missing, backend.root),
+        check: PlacesCheck[References] = references_check(
+            lambda found: found,
+            lambda found, checked: found.joined_by(checked.missing, backend.root),
             thorough=True,
-            searched=lambda found: found.searched,
-            pending=lambda found: found.pending,
-            apart=lambda found: found.apart,
         )
         answered = await self._questions.about_symbol(call, self._targets.anchor(path, point), ask, check=check)
         return answered.target.name, answered.value, [*answered.gaps, *answered.value.gaps]

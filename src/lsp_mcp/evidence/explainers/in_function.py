@@ -49,10 +49,9 @@ class OfParameter:
         """See `Explainer`."""
         if question.thorough or question.symbol.role in ("local", "value"):
             return so_far
-        found = tuple(place for place in so_far.unasked if _is_dependent(question.backend, place))
-        if not found:
-            return so_far
-        return replace(so_far.explained(unknown=found), unknown=so_far.unknown, inexplicable=found)
+        return so_far.explained(
+            inexplicable=[place for place in so_far.unasked if _is_dependent(question.backend, place)]
+        )
 
 
 class InFunction:

@@ -9,9 +9,10 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
+from lsp_mcp.features.editing.relocating import declared_in
 from lsp_mcp.requests.declaration import declaration
 from lsp_mcp.requests.package_clause import package_clause
-from lsp_mcp.syntax.declarations import Declarations, Declared, declarations_of
+from lsp_mcp.syntax.declarations import Declared
 from lsp_mcp.syntax.signatures import signatures_of
 from lsp_mcp.text import Point, Text
 
@@ -46,7 +47,7 @@ async def methods_of(backend: Backend, path: Path, point: Point) -> Methods:
     """
     packages = backend.plugin.renaming.packages
     text = await backend.documents.text(path)
-    own = await _read(backend, path, text)
+    own = await declared_in(backend, path, text)
     offset = text.point_offset(point)
     declared = next((one for one in own.declared if any(n[0] == offset for n in one.names)), None) if own else None
     if own is None or declared is None or declared.receiver or packages is None or not packages.interface:
@@ -58,7 +59,7 @@ async def methods_of(backend: Backend, path: Path, point: Point) -> Methods:
     files = [one for one in sorted(path.parent.iterdir()) if backend.plugin.language_of(one) and one.is_file()]
     for file in sorted(files, key=lambda one: one != path):
         there = text if file == path else await backend.documents.text(file)
-        read = own if file == path else await _read(backend, file, there)
+        read = own if file == path else await declared_in(backend, file, there)
         other = package_clause(backend.plugin, file, there.content)
         if read is None or not other or not clause or other["name"] != clause["name"]:
             continue
@@ -94,8 +95,3 @@ def with_interface(backend: Backend, of: Methods, name: str, methods: Sequence[M
     end = content.find("\n", of.declared.span[1])
     end = len(content) if end < 0 else end
     return f"{content[:end].rstrip()}\n\n{made}\n{content[end:]}"
-
-
-async def _read(backend: Backend, path: Path, text: Text) -> Declarations | None:
-    language = backend.plugin.language_of(path)
-    return await declarations_of(text, language.id) if language else None

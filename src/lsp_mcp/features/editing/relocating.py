@@ -65,7 +65,7 @@ class Relocation:
             raise RefusedError(f"declarations of {path.name} are not moved to another folder: folders are not packages")
         files: dict[Path, Declarations] = {}
         for file in source_files(path.parent, backend):
-            if file.parent == path.parent and (read := await _read(backend, file)):
+            if file.parent == path.parent and (read := await declared_in(backend, file)):
                 files[file] = read
         source = await package_at(backend, packages, path.parent, path)
         target = await package_at(backend, packages, to.parent, to)
@@ -158,7 +158,7 @@ class Relocation:
                 if new != name:
                     self._edit(place.path, (start, end), new)
                 continue
-            if place.path not in self._files and (read := await _read(self._backend, place.path)):
+            if place.path not in self._files and (read := await declared_in(self._backend, place.path)):
                 self._files[place.path] = read
             read = self._files.get(place.path)
             if read is None or read.text != place.text or (start, end) not in read.uses:
@@ -199,7 +199,7 @@ class Relocation:
             edits |= {_with_line(read.text.content, whole): "" for whole in outside}
             wanted = {self._target.path: f'"{self._target.path}"'} if self._uses_target(path) else {}
             found[path] = read.text, self._with_imports(read, edits, wanted)
-        before = self._files.get(self._to) or await _read(self._backend, self._to)
+        before = self._files.get(self._to) or await declared_in(self._backend, self._to)
         if before:
             edits = {**self._edits.get(self._to, {})}
             body = self._with_imports(before, edits, specs)
@@ -316,7 +316,7 @@ async def cycle(backend: Backend, texts: Mapping[Path, Text], start: Path) -> li
         for path in sorted(files):
             if tests and re.search(tests, path.name):
                 continue
-            read = await _read(backend, path, texts.get(path))
+            read = await declared_in(backend, path, texts.get(path))
             for other in read.imports if read else ():
                 if other == root_path:
                     return [*_way(came_from, here), root_path]
@@ -337,7 +337,8 @@ def _in(folder: Path, backend: Backend) -> Iterable[Path]:
     return [one for one in source_files(folder, backend) if one.parent == folder] if folder.is_dir() else []
 
 
-async def _read(backend: Backend, path: Path, text: Text | None = None) -> Declarations | None:
+async def declared_in(backend: Backend, path: Path, text: Text | None = None) -> Declarations | None:
+    """What the file declares, as `text` or as it is; None if it is gone, or for a language without such a query."""
     language = backend.plugin.language_of(path)
     try:
         text = text or await backend.documents.text(path)

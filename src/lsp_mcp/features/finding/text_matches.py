@@ -35,14 +35,12 @@ class Matches(Struct, frozen=True):
 
 async def text_matches(backend: Backend, text: str) -> Matches:
     """The places of `text`, as whole words, in the workspace's source files; comments and strings count."""
-    words = set(re.findall(r"\w+", text))
-    if not words:
+    if not re.search(r"\w", text):
         return Matches()
-    searched = [await backend.words.files_with(word, seconds=_SECONDS) for word in words]
-    having = sorted(set.intersection(*(set(one.files) for one in searched)))
+    searched = await backend.words.files_with(text, seconds=_SECONDS)
     first, use, total = None, None, 0
     others: list[Place] = []
-    for path in having[:_MOST_FILES]:
+    for path in searched.files[:_MOST_FILES]:
         try:
             content = await backend.documents.text(path)
         except PathError:
@@ -55,7 +53,8 @@ async def text_matches(backend: Backend, text: str) -> Matches:
             total += len(spans)
     if first:
         first = first._replace(container=await _container(backend, first))
-    return Matches(first, tuple(others), use, total, any(one.unknown for one in searched) or len(having) > _MOST_FILES)
+    is_least = bool(searched.unknown) or len(searched.files) > _MOST_FILES
+    return Matches(first, tuple(others), use, total, is_least)
 
 
 def _use(path: Path, content: Text, spans: list[Span], language: Language | None) -> Place | None:

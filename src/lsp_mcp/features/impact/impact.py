@@ -61,7 +61,7 @@ class Impact(Struct):
     gaps: list[Gap] = field(default_factory=list)
     declared: frozenset[Site] = frozenset()  # where the symbol is declared and defined
     searched: frozenset[Path] = frozenset()  # as in `References`
-    apart: frozenset[tuple[Path, Point]] = frozenset()  # declarations of other symbols, see `evidence.namesakes`
+    apart: frozenset[Site] = frozenset()  # declarations of other symbols, see `evidence.namesakes`
 
     @property
     def sites(self) -> frozenset[Site]:

@@ -20,12 +20,12 @@ from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.servers.traits import Mention
 from lsp_mcp.text import Point, Text
+from lsp_mcp.words.index import words_in
 
 _MOST_FILES = 5_000  # files searched for one kind of mention
 _MOST_SIZE = 1 << 20  # bytes of a file that is searched
 _MOST_KEPT = 2_000_000  # words of such files
 _FILES = 3  # listed
-_WORD = re.compile(rb"[A-Za-z_0-9\x80-\xff]+")
 _WORDS: RememberedOf[Backend, str, Signature, frozenset[bytes]] = RememberedOf(_MOST_KEPT)
 
 
@@ -112,7 +112,7 @@ def _with_word(backend: Backend, files: Sequence[str], name: str) -> list[Path]:
         if signature is None or signature.size > _MOST_SIZE:
             continue
         if (words := known.get(path, signature)) is None:
-            words = frozenset(_WORD.findall(content_or_nothing(path)))
+            words = frozenset(words_in(content_or_nothing(path)))
             known.put(path, signature, words, 1 + len(words))
         # A word may have others before or after it, as in `const_Width`.
         if wanted in words or any(wanted in word for word in words):

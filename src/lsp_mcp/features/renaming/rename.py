@@ -14,7 +14,7 @@ from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
 from lsp_mcp.edits.rewriting import by_word
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
-from lsp_mcp.evidence.namesakes import of_namesakes
+from lsp_mcp.evidence.namesakes import of_namesakes, own_references
 from lsp_mcp.features.editing.moving import with_data
 from lsp_mcp.features.renaming.by_name import found_by_name
 from lsp_mcp.features.renaming.mentions import mentions, told
@@ -35,7 +35,6 @@ from lsp_mcp.prose import count
 from lsp_mcp.requests.edit_plans import plan_of
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.requests.places import Place, last_word, position_params
-from lsp_mcp.requests.references import references
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
@@ -259,9 +258,8 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
 
     Of two words in one line clangd 22 may rename the wrong one; then that one is listed too.
     """
-    listed = (await references(backend, path, identifier.start)).places
     definitions, at = Definitions(backend), (path, identifier.start)
-    listed = tuple((await of_namesakes(backend, definitions, listed, at)).own(listed))
+    listed = (await own_references(backend, definitions, *at)).places
     uses = (await without_aliased_bases(backend, definitions, listed, at)).places
     edits = _places(plan)
     used, edited = ({(place.path, place.span.start) for place in places} for places in (uses, edits))
