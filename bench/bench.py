@@ -215,7 +215,7 @@ async def _measure(sides: Sides, work: Workload, *, quick: bool, progress: Progr
         if work.opened_first:
             raw.open(sides.root / work.opened_first)
             raw.wait_until_loaded()
-        first, questions = Questions(raw).references(work.first), Questions(raw).of(work)
+        first, questions = Questions(raw).references(work.first), Questions(raw).about_tree(work)
         cold = await _cold(sides, first, runs, progress)
         async with sides.ours() as ours:
             warm = await _warm(questions, raw, ours, pairs, progress)
@@ -241,7 +241,9 @@ async def _on_tree(sides: Sides, tree: Tree, pairs: int, progress: Progress) -> 
             return OnTree(
                 tree.name,
                 tree.code.title,
-                await _warm(Questions(raw).of(tree), raw, ours, pairs, lambda name: progress(f"{tree.name}: {name}")),
+                await _warm(
+                    Questions(raw).about_tree(tree), raw, ours, pairs, lambda name: progress(f"{tree.name}: {name}")
+                ),
                 await measures.own(ours),
             )
 

@@ -101,7 +101,7 @@ class Questions:
         self._raw = raw
         self._root = raw.root
 
-    def of(self, tree: Tree) -> list[Question]:
+    def about_tree(self, tree: Tree) -> list[Question]:
         """All of them."""
         questions = [
             *map(self.references, tree.references),

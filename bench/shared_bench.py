@@ -128,7 +128,7 @@ def run(folder: Path, *, quick: bool, progress: Progress) -> Results:
         root = code(workload)
         with RawClient(adapter, find_command(adapter), root, folder / "raw") as server:
             server.initialize()
-            question = Questions(server).of(workload)[0]
+            question = Questions(server).about_tree(workload)[0]
         words = ["call", question.tool, *_words(question.arguments), "--backend", SERVER]
         progress("calling from the shell")
         called = _called([*words, "--workspace-root", str(root)], shared, 5 if quick else 15)
@@ -155,7 +155,7 @@ def _sides(
     subprocess.run(words, env=alone, check=True, capture_output=True)
     with raw() as server:
         server.initialize()
-        question = Questions(server).of(tree)[0]
+        question = Questions(server).about_tree(tree)[0]
 
     def ask_raw(server: RawClient) -> None:
         server.initialize()

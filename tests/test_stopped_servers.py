@@ -17,7 +17,7 @@ from fakes.bounded import bounded, stop
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.lsp.session import SessionOptions
 from nvim.neovims import skip_without_nvim
-from nvim.truth_helpers import GO, Desk, desk, of
+from nvim.truth_helpers import GO, Desk, desk, document
 from test_nothing_hangs import CPP, USES, Tree, places, planted, server_process, serving
 from test_nothing_hangs import GO as GO_TREE
 
@@ -101,9 +101,9 @@ def stopped(pid: int) -> Iterator[None]:
 async def told(at: Desk, tool: str) -> tuple[str, bool]:
     """The error of a call, or the status of its answer; and whether it is an error."""
     if tool == "read":
-        arguments: dict[str, Any] = {"document": of("lib.go")}
+        arguments: dict[str, Any] = {"document": document("lib.go")}
     elif tool == "lsp_hover":
-        arguments = {"document": of("lib.go"), "line": 4, "character": 6}
+        arguments = {"document": document("lib.go"), "line": 4, "character": 6}
     else:
         arguments = arguments_of(tool, GO.anchor, "use.go", "Target")
     try:

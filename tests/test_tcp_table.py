@@ -118,14 +118,14 @@ def ends(request: pytest.FixtureRequest) -> Iterator[tuple[socket.socket, socket
 
 def test_a_real_connection_is_this_users(ends: tuple[socket.socket, socket.socket]) -> None:
     ours, _ = ends
-    connection = Connection.of(ours)
+    connection = Connection.from_socket(ours)
     assert connection
     assert connection.peer_uid() == os.geteuid()
 
 
 def test_a_real_connection_whose_other_end_is_closed_is_nobodys(ends: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = ends
-    connection = Connection.of(ours)
+    connection = Connection.from_socket(ours)
     theirs.close()
     assert connection
     assert connection.peer_uid() is None
@@ -134,8 +134,8 @@ def test_a_real_connection_whose_other_end_is_closed_is_nobodys(ends: tuple[sock
 def test_a_socket_that_is_closed_or_not_tcp_is_not_a_connection(ends: tuple[socket.socket, socket.socket]) -> None:
     ours, _ = ends
     ours.close()
-    assert Connection.of(ours) is None
+    assert Connection.from_socket(ours) is None
     one, other = socket.socketpair()
-    assert Connection.of(one) is None
+    assert Connection.from_socket(one) is None
     one.close()
     other.close()

@@ -65,7 +65,7 @@ class RememberedOf(Generic[Owner, Key, Stamp, Value]):
         self._most = most
         self._all: WeakKeyDictionary[Owner, Remembered[Key, Stamp, Value]] = WeakKeyDictionary()
 
-    def of(self, owner: Owner) -> Remembered[Key, Stamp, Value]:
+    def for_owner(self, owner: Owner) -> Remembered[Key, Stamp, Value]:
         """That of `owner`."""
         if (found := self._all.get(owner)) is None:
             found = self._all[owner] = Remembered(self._most)

@@ -43,7 +43,7 @@ class Connection(Struct, frozen=True):
     inode: int
 
     @classmethod
-    def of(cls, sock: socket.socket) -> Connection | None:
+    def from_socket(cls, sock: socket.socket) -> Connection | None:
         """The end of a connected socket; None if the socket is closed by now, or not TCP."""
         if sock.family not in (socket.AF_INET, socket.AF_INET6):
             return None

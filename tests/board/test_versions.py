@@ -79,7 +79,7 @@ def test_standards_snippets_and_stages_keep_each_text_and_go_back(world: World) 
     prompts = [{"name": "Review", "prompt": "Read it."}]
     world.write(stages.update, "Verify", activities=prompts, after="", color="#123456")
     world.write(stages.update, "Verify", new_name="Check", activities=[], after="Backlog", by=agent)
-    found = world.read(versions.of, "standard", "style")
+    found = world.read(versions.revisions, "standard", "style")
     assert [(one["revision"], one["who"], one["message"]) for one in found["entries"]] == [
         (1, "you", "created"),
         (2, "codex", "changed content"),

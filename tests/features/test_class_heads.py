@@ -48,8 +48,8 @@ def test_the_bases_of_all_builds_are_named(code: str, named: list[str]) -> None:
 def test_a_parameter_of_a_macro_is_the_base_that_the_use_of_the_macro_names() -> None:
     text = Text("#define MAKE(s, base) \\\n  struct Own : base {} own##s\nvoid f() { MAKE(a, n::Base); }\n")
     said = ClassHeads(HIERARCHY).statements(text, ADAPTER.language_of(Path("a.cpp")))
-    assert said.about(["base"]) == Bases()
-    assert said.about(["Base"]) == Bases(macros=frozenset({"MAKE"}))
+    assert said.bases_of(["base"]) == Bases()
+    assert said.bases_of(["Base"]) == Bases(macros=frozenset({"MAKE"}))
     assert said.by_parameter == {"MAKE": frozenset({Point(2, 10)})}
 
 

@@ -46,7 +46,7 @@ class Outlined:
 
 
 def names(server: Any, path: str) -> list[str]:
-    return [one.name for one in asyncio.run(Containers(server).of(Path(path)))]
+    return [one.name for one in asyncio.run(Containers(server).declarations(Path(path)))]
 
 
 @pytest.fixture

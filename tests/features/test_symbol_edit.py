@@ -17,14 +17,14 @@ GO = load_adapter("gopls").language_of(Path("a.go"))
 PYTHON = Language(id="python", name="Python", scheme="py", extensions=(".py",), line_comment="#", blocks="indented")
 
 
-def of(content: str, code: str, language: Language | None = GO) -> Declaration:
+def declared(content: str, code: str, language: Language | None = GO) -> Declaration:
     text = Text(content)
     start = content.index(code)
     return declaration(text, text.offsets_span(start, start + len(code)), language)
 
 
 def after(content: str, code: str, action: Action, new: str = "", language: Language | None = GO) -> str:
-    return edited(of(content, code, language), action, new, language, nested=False)
+    return edited(declared(content, code, language), action, new, language, nested=False)
 
 
 F = "// F is f.\nfunc F() int {\n\treturn 1\n}\n"

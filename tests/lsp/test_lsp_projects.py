@@ -65,14 +65,14 @@ def test_folders_above_the_root_are_never_ignored() -> None:
 def test_a_file_belongs_to_the_nearest_project_above_it() -> None:
     projects = go_map(THREE)
 
-    def of(name: str) -> str | None:
-        found = projects.of(ROOT / name)
+    def project(name: str) -> str | None:
+        found = projects.nearest(ROOT / name)
         return found.name if found else None
 
-    assert of("a.go") == of("sub/deep/a.go") == of("ab/a.go") == "example.com/root"
-    assert of("a/a.go") == of("a/sub/a.go") == "example.com/a"
-    assert projects.of(Path("/elsewhere/a.go")) is None
-    assert go_map({}).of(ROOT / "a.go") is None
+    assert project("a.go") == project("sub/deep/a.go") == project("ab/a.go") == "example.com/root"
+    assert project("a/a.go") == project("a/sub/a.go") == "example.com/a"
+    assert projects.nearest(Path("/elsewhere/a.go")) is None
+    assert go_map({}).nearest(ROOT / "a.go") is None
 
 
 # --- who answers for whom ----------------------------------------------------------------------------

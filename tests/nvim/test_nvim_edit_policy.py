@@ -13,7 +13,7 @@ from asking import skip_without
 from fakes.bounded import bounded
 from lsp_mcp.toolsets.settings import ToolSettings
 from nvim.neovims import skip_without_nvim
-from nvim.truth_helpers import GO, desk, of, write
+from nvim.truth_helpers import GO, desk, document, write
 
 skip_without_nvim()
 skip_without("gopls")
@@ -120,7 +120,7 @@ async def test_a_dependencys_source_is_written_by_no_tool(tmp_path: Path) -> Non
     for name, text in VENDORING.items():
         write(tmp_path / name, text)
     async with desk(tmp_path, "main.go") as at:
-        place = {"document": of("main.go"), "line": 5, "character": 17, "new_name": "Yo"}
+        place = {"document": document("main.go"), "line": 5, "character": 17, "new_name": "Yo"}
         for arguments in ({"apply_edits": True}, {}, {"prepare_first": False, "apply_edits": True}):
             message = await at.refused("lsp_rename", **place, **arguments)
             assert f"Hi cannot be renamed: {VENDORED} is a dependency's source" in message
@@ -129,7 +129,7 @@ async def test_a_dependencys_source_is_written_by_no_tool(tmp_path: Path) -> Non
         edit = {"documentChanges": [insertion(tmp_path / VENDORED, "// mine\n")]}
         assert "a dependency's source" in await at.refused("lsp_apply_edit", workspace_edit=edit)
         write(tmp_path / VENDORED, "package x\n\nfunc  Hi( ) { }\n")
-        formatting = {"document": of(VENDORED), "apply_edits": True}
+        formatting = {"document": document(VENDORED), "apply_edits": True}
         assert "a dependency's source" in await at.refused("lsp_formatting", **formatting)
         assert (tmp_path / VENDORED).read_text() == "package x\n\nfunc  Hi( ) { }\n"
         assert (tmp_path / "main.go").read_text() == VENDORING["main.go"]
@@ -141,7 +141,7 @@ async def test_what_a_rename_may_miss_keeps_lsp_rename_from_applying_it(tmp_path
     broken = "package a\n\n} Target()\n"  # parsed no further, so nobody can tell what it is
     write(tmp_path / "broken.go", broken)
     path, line, character = GO.definition
-    place = {"document": of(path), "line": line, "character": character, "new_name": "Renamed"}
+    place = {"document": document(path), "line": line, "character": character, "new_name": "Renamed"}
     async with desk(tmp_path, "use.go") as at:
         before = {one: one.read_text() for one in tmp_path.glob("*.go")}
         message = await at.refused("lsp_rename", **place, apply_edits=True)

@@ -11,7 +11,7 @@ import pytest
 from asking import skip_without
 from fakes.bounded import bounded
 from nvim.neovims import skip_without_nvim
-from nvim.truth_helpers import GO, C, Desk, Kind, desk, kinds, of, write
+from nvim.truth_helpers import GO, C, Desk, Kind, desk, document, kinds, write
 
 skip_without_nvim()
 skip_without("gopls")
@@ -85,7 +85,7 @@ async def test_formatting_moves_nothing_and_one_undo_takes_it_back(
         if where == "hidden":
             await at.load_hidden(file)
         view = await at.nv.view()
-        answer = await at.call(tool, document=of(file), **arguments)
+        answer = await at.call(tool, document=document(file), **arguments)
         assert reports(answer) == {file: ("disk" if where == "no buffer" else "buffer", True)}
         assert all(one["edits"] > 0 for one in answer.json["files"])
         assert await at.nv.view() == view
@@ -115,7 +115,7 @@ async def test_a_rename_moves_nothing_and_one_undo_for_each_file_takes_it_back(
     files = [shown, hidden, apart, *kind.fixed]
     before = {name: (tmp_path / name).read_text() for name in files}
     path, line, character = kind.definition
-    place = {"document": of(path), "line": line, "character": character, "new_name": new}
+    place = {"document": document(path), "line": line, "character": character, "new_name": new}
     async with desk(tmp_path, shown, servers=[kind.server]) as at:
         await at.load_hidden(hidden)
         await at.nv.lua("vim.cmd.split() vim.api.nvim_win_set_cursor(0, { 5, 1 })")
@@ -240,7 +240,7 @@ async def test_a_file_is_saved_if_that_is_wished_and_it_had_no_unsaved_changes(
             assert not await at.nv.lua("return vim.bo[vim.fn.bufnr(...)].buflisted", "use.go")
         else:
             assert not await held(at, "use.go")
-        assert (await at.call("read", document=of("use.go"))).text == now.rstrip("\n")
+        assert (await at.call("read", document=document("use.go"))).text == now.rstrip("\n")
 
 
 @bounded
@@ -250,7 +250,7 @@ async def test_an_edit_is_not_late_because_a_clock_was_set(tmp_path: Path, monke
         now = time.time()
         monkeypatch.setattr(time, "time", lambda: now - 86_400)
         await at.call("lsp_apply_edit", workspace_edit=edit(tmp_path, lib=[insertion(1, "// A.\n")]))
-        assert (await at.call("read", document=of("lib.go"))).text.startswith("// A.")
+        assert (await at.call("read", document=document("lib.go"))).text.startswith("// A.")
 
 
 @bounded

@@ -17,7 +17,21 @@ from lsp_mcp.errors import LspMcpError, UnavailableError
 from lsp_mcp.lsp.session import SessionOptions
 from mcp_process import Raw
 from nvim.neovims import NeovimError, neovim, skip_without_nvim
-from nvim.truth_helpers import GO, WATCH_REQUESTS, Answer, C, Desk, Kind, beside, desk, kinds, of, places, soon, write
+from nvim.truth_helpers import (
+    GO,
+    WATCH_REQUESTS,
+    Answer,
+    C,
+    Desk,
+    Kind,
+    beside,
+    desk,
+    document,
+    kinds,
+    places,
+    soon,
+    write,
+)
 
 skip_without_nvim()
 skip_without("gopls")
@@ -36,13 +50,13 @@ def write_project(root: Path) -> None:
 async def ends(at: Desk, tool: str = "read", **arguments: object) -> Answer | str:
     """The answer of a call, or its error, which must come soon."""
     try:
-        return await soon(at.call(tool, **(arguments or {"document": of("lib.go")})), SOON)
+        return await soon(at.call(tool, **(arguments or {"document": document("lib.go")})), SOON)
     except LspMcpError as error:
         return str(error)
 
 
 async def works(at: Desk) -> None:
-    assert (await at.call("read", document=of("lib.go"))).text.startswith("package a")
+    assert (await at.call("read", document=document("lib.go"))).text.startswith("package a")
     assert (await at.references(GO))[0] == EXPECTED
 
 
@@ -77,8 +91,8 @@ async def test_a_prompt_that_blocks_neovim_is_named_and_left_to_its_user(
     write_project(tmp_path)
     keys, drawn, answer = prompt
     calls: dict[str, dict[str, Any]] = {
-        "read": {"document": of("lib.go")},
-        "lsp_references": {"document": of("lib.go"), "line": 4, "character": 6},
+        "read": {"document": document("lib.go")},
+        "lsp_references": {"document": document("lib.go"), "line": 4, "character": 6},
         "find_symbol_references_by_anchor": {"symbol_anchor": GO.anchor},
         "buffer_diagnostics": {"id": 0},
     }
@@ -109,12 +123,12 @@ async def test_a_prompt_that_blocks_nothing_is_left_to_its_user_and_calls_work_o
         await at.nv.shows(drawn)
         mode, view = await at.nv.mode(), await at.nv.view()
         if mode["mode"] == "r?":
-            message = await at.refused("navigate", document=of("use.go"), line=1, character=1)
+            message = await at.refused("navigate", document=document("use.go"), line=1, character=1)
             assert "is waiting at a question: answer it there" in message
             assert await at.nv.view() == view
         for tool, arguments in (
-            ("read", {"document": of("lib.go")}),
-            ("lsp_references", {"document": of("lib.go"), "line": 4, "character": 6}),
+            ("read", {"document": document("lib.go")}),
+            ("lsp_references", {"document": document("lib.go"), "line": 4, "character": 6}),
         ):
             ended = await ends(at, tool, **arguments)
             assert isinstance(ended, Answer) or "waiting" in ended, ended
@@ -137,7 +151,7 @@ async def test_the_question_whether_to_write_over_a_changed_file_is_left_to_the_
         assert isinstance(ended, Answer) or "waiting at a question" in ended, ended
         assert await at.nv.mode() == mode
         at.nv.type("n\r")  # and it says that nothing was written
-        assert (await at.call("read", document=of("lib.go"))).text.endswith("return 2 }")
+        assert (await at.call("read", document=document("lib.go"))).text.endswith("return 2 }")
         assert (tmp_path / "lib.go").read_text().endswith("return 3 }\n")
 
 
@@ -153,7 +167,7 @@ async def test_a_file_that_another_neovim_edits_is_not_a_question_for_a_call(tmp
             await soon(at.call("lsp_apply_edit", workspace_edit=edit, save=False), SOON)
             assert (await at.buffer_text("use.go") or "").startswith("// mine\n")
             assert await at.nv.view() == {**view, "buffers": (await at.nv.view())["buffers"]}
-            await soon(at.call("navigate", document=of("use.go"), line=1, character=1), SOON)
+            await soon(at.call("navigate", document=document("use.go"), line=1, character=1), SOON)
 
 
 @bounded
@@ -176,7 +190,7 @@ async def test_a_swap_file_question_at_the_start_is_named_not_taken_for_a_missin
                     ("wait_for_lsp_ready", {}),
                     ("lsp_workspace_symbols", {"query": "Target"}),
                     ("find_symbol_references_by_anchor", {"symbol_anchor": GO.anchor}),
-                    ("navigate", {"document": of("use.go"), "line": 1, "character": 1}),
+                    ("navigate", {"document": document("use.go"), "line": 1, "character": 1}),
                 ):
                     message = await at.refused(tool, **arguments)
                     assert "is waiting at a question: answer it there, then ask again" in message, (tool, message)
@@ -203,7 +217,7 @@ async def test_a_swap_file_question_that_the_user_has_opened_is_theirs(tmp_path:
                 assert isinstance(ended, Answer) or "waiting" in ended, ended
                 assert await at.nv.mode() == mode
                 at.nv.type(key)
-            assert (await at.call("read", document=of("lib.go"))).text.startswith("package a")
+            assert (await at.call("read", document=document("lib.go"))).text.startswith("package a")
 
 
 BUSY = """
@@ -225,8 +239,8 @@ async def test_a_busy_loop_is_named_and_calls_work_after_it(tmp_path: Path) -> N
         await told(tmp_path / "begun")
         messages = await soon(
             asyncio.gather(
-                at.refused("read", document=of("lib.go")),
-                at.refused("lsp_references", document=of("lib.go"), line=4, character=6),
+                at.refused("read", document=document("lib.go")),
+                at.refused("lsp_references", document=document("lib.go"), line=4, character=6),
                 at.refused("cursor_position"),
             ),
             SOON,
@@ -337,13 +351,15 @@ async def test_a_server_that_answers_nothing_costs_no_more_than_the_request_time
     async with desk(tmp_path, "lib.go", options=IMPATIENT) as at:
         await works(at)
         with at.stopped("gopls"):
-            message = await soon(at.refused("lsp_references", document=of("lib.go"), line=4, character=6), AT_ONCE)
+            message = await soon(
+                at.refused("lsp_references", document=document("lib.go"), line=4, character=6), AT_ONCE
+            )
             assert "within 4 s" in message
             assert "gopls does not answer at all and seems stuck: restart it there" in message
             assert "raise --request-timeout" not in message
             assert "textDocument/references" in message
             # What needs no server is answered.
-            assert (await soon(at.call("read", document=of("lib.go")), AT_ONCE)).text.startswith("package a")
+            assert (await soon(at.call("read", document=document("lib.go")), AT_ONCE)).text.startswith("package a")
         await works(at)
 
 
@@ -366,11 +382,11 @@ async def test_a_server_that_the_user_stopped_stays_stopped_and_the_error_says_s
             assert "gopls" in message
             assert "stopped" in message
             assert "Neovim" in message
-        message = await soon(at.refused("lsp_references", document=of("lib.go"), line=4, character=6), SOON)
+        message = await soon(at.refused("lsp_references", document=document("lib.go"), line=4, character=6), SOON)
         assert "gopls" in message
         assert at.servers("gopls") == []
         assert await at.nv.lua("return #vim.lsp.get_clients({ name = 'gopls' })") == 0
-        assert (await at.call("read", document=of("lib.go"))).text.startswith("package a")
+        assert (await at.call("read", document=document("lib.go"))).text.startswith("package a")
         await at.nv.lua("vim.lsp.enable('gopls') vim.cmd.edit()")
         await at.nv.attached("gopls")
         await works(at)
@@ -420,7 +436,7 @@ async def test_waiters_fail_at_once_when_neovim_ends_and_it_is_named(how: str, t
         pids = at.servers("gopls")
         with at.stopped("gopls"):
             calls = [
-                asyncio.create_task(at.refused("lsp_references", document=of("lib.go"), line=4, character=6)),
+                asyncio.create_task(at.refused("lsp_references", document=document("lib.go"), line=4, character=6)),
                 asyncio.create_task(at.refused("find_symbol_references_by_anchor", symbol_anchor=GO.anchor)),
             ]
             await at.requested("textDocument/references")
@@ -433,7 +449,7 @@ async def test_waiters_fail_at_once_when_neovim_ends_and_it_is_named(how: str, t
             for pid in pids:
                 os.kill(pid, signal.SIGKILL)
         assert all(at.nv.socket in message for message in messages), messages
-        for tool, arguments in (("read", {"document": of("lib.go")}), ("lsp_clients", {}), ("list_buffers", {})):
+        for tool, arguments in (("read", {"document": document("lib.go")}), ("lsp_clients", {}), ("list_buffers", {})):
             message = await soon(at.refused(tool, **arguments), AT_ONCE)
             assert at.nv.socket in message, message
             assert "connect" in message, message
@@ -447,14 +463,14 @@ async def test_50_calls_at_a_time_work(tmp_path: Path) -> None:
     GO.write(tmp_path, use=2)
     async with desk(tmp_path, "lib.go", servers=["gopls"]) as at:
         view = await at.nv.view()
-        at_definition: dict[str, Any] = {"document": of("lib.go"), "line": 4, "character": 6}
+        at_definition: dict[str, Any] = {"document": document("lib.go"), "line": 4, "character": 6}
         calls: list[tuple[str, dict[str, Any]]] = [
-            ("read", {"document": of("use.go")}),
+            ("read", {"document": document("use.go")}),
             ("lsp_references", at_definition),
             ("lsp_hover", at_definition),
             ("find_symbol_references_by_anchor", {"symbol_anchor": GO.anchor}),
             ("list_symbols_in_file", {"file_path": "lib.go"}),
-            ("lsp_document_symbols", {"document": of("use.go")}),
+            ("lsp_document_symbols", {"document": document("use.go")}),
             ("lsp_workspace_symbols", {"query": "Target"}),
             ("buffer_diagnostics", {"id": 0}),
             ("lsp_clients", {}),
@@ -493,7 +509,7 @@ async def test_a_call_whose_time_is_up_is_cancelled_with_the_server(tmp_path: Pa
         await works(at)
         await at.nv.lua("_G.requests = {}")
         with at.stopped("gopls"):
-            await at.refused("lsp_references", document=of("lib.go"), line=4, character=6)
+            await at.refused("lsp_references", document=document("lib.go"), line=4, character=6)
             await at.requested("textDocument/references", "cancel")
         await works(at)
 
@@ -537,7 +553,7 @@ async def test_after_this_program_is_gone_the_users_own_questions_are_about_the_
             await asyncio.to_thread(server.initialize)
             # It has the other file open with the server now, past Neovim.
             for file in (user, path):
-                result = await asyncio.to_thread(server.call, "lsp_document_symbols", document=of(file))
+                result = await asyncio.to_thread(server.call, "lsp_document_symbols", document=document(file))
                 assert not result.get("isError"), result
             write(tmp_path / user, kind.using("use", 2, above=2))
             if how == "end of input":

@@ -14,7 +14,7 @@ from fakes.bounded import bounded
 from lsp_mcp.lsp.session import SessionOptions
 from lsp_mcp.uris import path_uri
 from nvim.neovims import neovim, skip_without_nvim
-from nvim.truth_helpers import GO, C, Desk, Kind, beside, desk, kinds, of, soon, write
+from nvim.truth_helpers import GO, C, Desk, Kind, beside, desk, document, kinds, soon, write
 
 skip_without_nvim()
 skip_without("gopls")
@@ -57,7 +57,7 @@ async def test_unsaved_text_wins_over_the_file_and_every_answer_says_so(
             await at.type_text(user, text)
             view = await at.nv.view()
 
-            read = await at.call("read", document=of(user))
+            read = await at.call("read", document=document(user))
             assert read.text == text.rstrip("\n")
             assert "unsaved" in read.said
 
@@ -70,14 +70,14 @@ async def test_unsaved_text_wins_over_the_file_and_every_answer_says_so(
             assert "unsaved" in status
             assert user in status
 
-            hover = await at.call("lsp_hover", document=of(user), line=6, character=3)
+            hover = await at.call("lsp_hover", document=document(user), line=6, character=3)
             assert "arget" in hover.text
             assert "unsaved" in hover.said
             assert await at.nv.view() == view
             assert (tmp_path / user).read_text() == kind.using("use", 1)
         await at.nv.lua("vim.cmd.wall()")
         assert "unsaved" not in await all_say(at, kind, everything(kind, kind.uses(user, 2, above=2)))
-        assert "unsaved" not in (await at.call("read", document=of(user))).said
+        assert "unsaved" not in (await at.call("read", document=document(user))).said
 
 
 @kinds
@@ -107,7 +107,7 @@ async def test_a_file_that_was_never_written_counts_once_it_is_typed(kind: Kind,
         expected = everything(kind, kind.uses(f"use{kind.suffix}", 1), kind.uses(new, 2))
         said = await all_say(at, kind, expected)
         assert new in said
-        assert (await at.call("read", document=of(new))).text == kind.using("fresh", 2).rstrip("\n")
+        assert (await at.call("read", document=document(new))).text == kind.using("fresh", 2).rstrip("\n")
         assert not (tmp_path / new).exists()
         await at.nv.lua("vim.cmd.write()")
         assert "unsaved" not in await all_say(at, kind, expected)
@@ -212,7 +212,7 @@ async def test_an_unmodified_buffer_is_read_again_before_the_question_without_a_
         view = await at.nv.view()
         for count in (5, 4):
             write(tmp_path / user, kind.using("use", count))
-            read = await at.call("read", document=of(user))
+            read = await at.call("read", document=document(user))
             assert read.text == kind.using("use", count).rstrip("\n")
             assert read.remarks == []
             write(tmp_path / user, kind.using("use", count, above=1))
@@ -252,7 +252,7 @@ async def test_a_file_of_the_same_size_and_time_of_change_in_seconds_is_read_aga
         for number in range(ROUNDS):
             text = f"package a\n\nvar Name{number:03} = Target()\n"
             write(tmp_path / "use.go", text)
-            assert (await at.call("read", document=of("use.go"))).text == text.rstrip("\n")
+            assert (await at.call("read", document=document("use.go"))).text == text.rstrip("\n")
             found, _ = await at.references(GO)
             assert found == [("lib.go", 4), ("use.go", 3)]
 
@@ -296,7 +296,7 @@ async def test_a_conflict_is_told_each_time_until_the_user_ends_it_and_nothing_i
         write(tmp_path / user, on_disk)
         view = None
         for _ in range(3):
-            read = await at.call("read", document=of(user))
+            read = await at.call("read", document=document(user))
             assert read.text == typed.rstrip("\n")
             assert "conflict" in read.said
             found, said = await at.references(kind)
@@ -319,7 +319,7 @@ async def test_a_conflict_is_told_each_time_until_the_user_ends_it_and_nothing_i
         said = await all_say(at, kind, expected)
         assert "conflict" not in said
         assert "unsaved" not in said
-        read = await at.call("read", document=of(user))
+        read = await at.call("read", document=document(user))
         assert read.remarks == []
         assert read.text == (typed if count == 3 else on_disk).rstrip("\n")
 
@@ -332,7 +332,7 @@ async def test_of_a_conflict_that_neovim_has_looked_at_nothing_wrong_is_said(tmp
         write(tmp_path / "use.go", GO.using("use", 2))
         # Neovim itself has looked, and told its user.
         await at.nv.lua("vim.cmd('silent! checktime ' .. vim.fn.bufnr())")
-        said = (await at.call("read", document=of("use.go"))).said
+        said = (await at.call("read", document=document("use.go"))).said
         assert "conflict" in said or "older" not in said
 
 
@@ -415,7 +415,7 @@ async def test_a_package_that_was_created_before_we_came_is_seen(tmp_path: Path)
         await nv.lua(COUNT_READINGS)
         async with beside(tmp_path, nv, ["gopls"]) as at:
             # The text of one document is known without it.
-            await at.call("lsp_formatting", document=of("lib.go"))
+            await at.call("lsp_formatting", document=document("lib.go"))
             assert await nv.lua("return _G.readings") == 0
             await all_say(at, GO, everything(GO, GO.uses("use.go", 1), [("new/new.go", 5)]))
             assert await nv.lua("return _G.readings") == 1
@@ -483,7 +483,7 @@ async def test_a_changed_header_counts_for_a_buffer_that_includes_it(tmp_path: P
             write(tmp_path / "include/lib.h", header)
             found, _ = await at.references(C)
             assert found == sorted([("include/lib.h", number + 2), ("lib.c", 2), ("use.c", 4)])
-            definition = await at.call("lsp_declaration", document=of("use.c"), line=4, character=3)
+            definition = await at.call("lsp_declaration", document=document("use.c"), line=4, character=3)
             assert str(number + 2) in definition.text
         # What is wrong in the buffer is wrong because of the header.
         write(tmp_path / "include/lib.h", "#pragma once\nint target(int);\n")
@@ -509,7 +509,7 @@ async def test_a_file_that_is_deleted_under_its_buffer_is_gone_and_comes_back(
         for count in (3, 1):
             (tmp_path / user).unlink()
             await all_say(at, kind, everything(kind))
-            assert user in await at.refused("read", document=of(user))
+            assert user in await at.refused("read", document=document(user))
             assert await at.nv.view() == view
             write(tmp_path / user, kind.using("use", count, above=1))
             await all_say(at, kind, everything(kind, kind.uses(user, count, above=1)))
@@ -555,7 +555,7 @@ async def test_a_deleted_file_whose_buffer_is_edited_counts_with_its_unsaved_tex
         await at.type_text(user, kind.using("use", 3))
         said = await all_say(at, kind, everything(kind, kind.uses(user, 3)))
         assert user in said
-        assert (await at.call("read", document=of(user))).text == kind.using("use", 3).rstrip("\n")
+        assert (await at.call("read", document=document(user))).text == kind.using("use", 3).rstrip("\n")
 
 
 @kinds

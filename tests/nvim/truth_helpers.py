@@ -168,7 +168,7 @@ class Desk:
     async def references(self, kind: Kind, line: int | None = None) -> tuple[list[tuple[str, int]], str]:
         """File and line of each reference, by `lsp_references`; and the status."""
         path, at, character = kind.definition
-        answer = await self.call("lsp_references", document=of(path), line=line or at, character=character)
+        answer = await self.call("lsp_references", document=document(path), line=line or at, character=character)
         return places(self.root, answer.json), answer.said
 
     async def by_anchor(self, kind: Kind, anchor: str | None = None) -> tuple[list[tuple[str, int]], str]:
@@ -267,7 +267,7 @@ async def beside(
         await neovims.close()
 
 
-def of(path: str) -> dict[str, str]:
+def document(path: str) -> dict[str, str]:
     """The document `path`."""
     return {"project_relative_path": path}
 

@@ -27,7 +27,9 @@ def seen(
         (folder / path).write_text(content, "utf-8")
     assert LEXING
     importing = Importing(VISIBILITY, LEXING)
-    sources = {str(folder / path): importing.of(text.encode()) for path, text in files.items() if path.endswith(".go")}
+    sources = {
+        str(folder / path): importing.imports(text.encode()) for path, text in files.items() if path.endswith(".go")
+    }
     markers = [folder / path for path in files if path.rpartition("/")[2] in ("go.mod", "go.work")]
     projects = map_projects(markers, MODULES, folder, lambda path: path.read_text("utf-8"))
     libraries = [str(library)] if library else []
@@ -111,7 +113,7 @@ def test_imports_are_read_however_they_are_written(tmp_path: Path, imports: str)
 )
 def test_what_comments_and_strings_say_is_not_an_import(text: str) -> None:
     assert LEXING
-    assert Importing(VISIBILITY, LEXING).of(f'package x\nimport "fmt"\n{text}'.encode()) == ("fmt",)
+    assert Importing(VISIBILITY, LEXING).imports(f'package x\nimport "fmt"\n{text}'.encode()) == ("fmt",)
 
 
 def test_modules_are_found_by_the_names_that_others_have_for_them(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def waits_for(at: Transaction, id_: str) -> list[str]:
     return [row.depends_on for row in rows]
 
 
-def of(at: Transaction, id_: str) -> tuple[list[str], list[str]]:
+def both_ways(at: Transaction, id_: str) -> tuple[list[str], list[str]]:
     """The tasks that a task depends on, and those that depend on it, completed ones too."""
     edges = sa.select(dependencies.c.depends_on, dependencies.c.task).where(
         (dependencies.c.task == id_) | (dependencies.c.depends_on == id_)
@@ -126,7 +126,7 @@ def of(at: Transaction, id_: str) -> tuple[list[str], list[str]]:
 def add(at: Transaction, id_: str, other: str) -> bool:
     """Add a dependency to a task; False if either does not exist, or they would form a cycle."""
     there = at.connection.execute(sa.select(tasks.c.id).where(tasks.c.id.in_((id_, other)))).all()
-    needs = of(at, id_)[0]
+    needs = both_ways(at, id_)[0]
     if len(there) < 2 or other in needs:
         return other in needs
     try:

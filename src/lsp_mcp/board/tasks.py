@@ -137,7 +137,7 @@ def update(
         values["archived_at"] = (row["archived_at"] or at.now) if archived else None
     changed = {name: value for name, value in values.items() if row[name] != value}
     if depends_on is not None:
-        before = dependencies.of(at, row["id"])[0]
+        before = dependencies.both_ways(at, row["id"])[0]
         linked = _changed("depends_on", before, _set_dependencies(at, row["id"], depends_on))
     else:
         linked = {}

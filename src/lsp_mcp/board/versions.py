@@ -21,7 +21,7 @@ _STAGE = ("name", "color", "is_default", "completes", "activities")
 _TEXTS = {"standard": ("content", "description"), "snippet": ("title", "content", "tags")}
 
 
-def of(at: Transaction, kind: Kind, typed: str) -> dict[str, Any]:
+def revisions(at: Transaction, kind: Kind, typed: str) -> dict[str, Any]:
     """The present state: `id`, `revision`, and `entries`, its history, the oldest first.
 
     Raises:
@@ -90,7 +90,7 @@ def _now(at: Transaction, kind: Kind, typed: str) -> tuple[str, int, dict[str, A
             row: Mapping[str, Any] = dict(views.row(at, typed))
             found = {name: row[name] for name in _TASK} | {"archived": row["archived_at"] is not None}
             found["status"] = row["status"]
-            found["depends_on"] = dependencies.of(at, row["id"])[0]
+            found["depends_on"] = dependencies.both_ways(at, row["id"])[0]
             found["anchors"] = [one["anchor"] for one in views.anchors_of(at, row["id"])]
         case "stage":
             row = stages.find(at, typed)

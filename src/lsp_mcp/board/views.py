@@ -156,7 +156,7 @@ def get(at: Transaction, typed: str) -> Task:
     """
     row_ = row(at, typed)
     id_ = row_["id"]
-    needs, needed = dependencies.of(at, id_)
+    needs, needed = dependencies.both_ways(at, id_)
     query = sa.select(questions).where(questions.c.task == id_).order_by(questions.c.asked_at)
     (shown,) = _with_waiting(at, [one(at, id_)])
     return {

@@ -49,7 +49,7 @@ class Clientele:
         return True
 
     @property
-    def about(self) -> Json:
+    def state(self) -> Json:
         """Its description in the daemon's state."""
         return {}
 

@@ -49,7 +49,7 @@ class Door(Struct, frozen=True):
     """What that daemon passed on to this one."""
 
     @classmethod
-    def of(cls, hello: Json) -> Door:
+    def from_hello(cls, hello: Json) -> Door:
         """The door that sent `hello`, which may be of an older version."""
         return cls(hello.get("pid", 0), hello.get("around", {}), bool(hello.get("resumed")), hello.get("kept", {}))
 
@@ -85,7 +85,7 @@ class Serving(Protocol):
     ) -> AbstractAsyncContextManager[Callable[[str], Awaitable[Json | None]]]:
         """A function that answers lines of questions one after the other; None if nothing can be answered."""
 
-    def about(self) -> Json:
+    def state(self) -> Json:
         """The daemon's state: running calls, resting servers, and the seconds since the last question."""
 
     async def rest(self) -> bool:
@@ -197,7 +197,7 @@ class Clients:
         if "tell" in hello:
             rested = hello["tell"] != "rest" or await self._serving.rest()
             about = await asyncio.to_thread(self._about, with_peaks=hello["tell"] == PEAK)
-            await answer({**about, **self._serving.about(), "rested": rested})
+            await answer({**about, **self._serving.state(), "rested": rested})
             if hello["tell"] == "stop":
                 self._stoppers.append(writer)
                 self._stop.set()
@@ -211,7 +211,7 @@ class Clients:
         if self._retired:
             return  # the door looks for another daemon
         self._doors[task] = {"pid": hello.get("pid"), "since": time.time()}
-        door = Door.of(hello)
+        door = Door.from_hello(hello)
         self._serving.expect(hello.get("call", ()))
         await self._serving.ready()
         self._serving.met(door)

@@ -133,8 +133,8 @@ class NeovimClientele(Clientele):
         return bool(self._followed.alive)
 
     @property
-    def about(self) -> Json:
-        """See `Clientele.about`."""
+    def state(self) -> Json:
+        """See `Clientele.state`."""
         return {"neovims": self._followed.alive}
 
     async def over(self) -> None:

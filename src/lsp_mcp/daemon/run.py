@@ -133,8 +133,8 @@ class _Serving:
 
         return self._clientele.session(door, session_of)
 
-    def about(self) -> Json:
-        """See `Serving.about`."""
+    def state(self) -> Json:
+        """See `Serving.state`."""
         code = self._running.code
         now = time.monotonic()
         return {
@@ -142,7 +142,7 @@ class _Serving:
             "unused": 0.0 if code.use.calls else min((now - one.used for one in code.servers), default=0.0),
             "at_rest": [one.name for one in code.servers if one.is_at_rest],
             "memory_limit": self._limit,
-            **self._clientele.about,
+            **self._clientele.state,
         }
 
     async def rest(self) -> bool:

@@ -56,7 +56,7 @@ class Breakpoints:
         """The one with this id."""
         return self._all.get(number)
 
-    def of(self, path: Path) -> list[Breakpoint]:
+    def in_file(self, path: Path) -> list[Breakpoint]:
         """Those in `path`."""
         return [one for one in self if one.path == path]
 
@@ -82,7 +82,7 @@ class Breakpoints:
         if not 1 <= line <= text.line_count:
             raise CallerError(f"{path.name} has {text.shown_line_count:,} lines; there is no line {line:,}.")
         self.follow([path])
-        there = next((one for one in self.of(path) if one.line == line and one.once == once), None)
+        there = next((one for one in self.in_file(path) if one.line == line and one.once == once), None)
         made = Breakpoint(
             there.id if there else next(self._ids),
             path,
@@ -123,7 +123,7 @@ class Breakpoints:
             if now == before:
                 continue
             lines = _counterparts(before.lines(), now.lines())
-            for one in self.of(path):
+            for one in self.in_file(path):
                 line = lines.get(one.line)
                 if line is None:
                     self.remove([one])

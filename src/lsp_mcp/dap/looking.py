@@ -169,7 +169,7 @@ def _on_breakpoint(session: DebugSession, stop: Stop, path: Path | None, line: i
         return by_id
     here = [
         one
-        for one in session.breakpoints.of(path)
+        for one in session.breakpoints.in_file(path)
         if line == one.line or (one.id in bound and bound[one.id].line == line)
     ]
     # To some adapters, a condition that cannot be evaluated is an exception.

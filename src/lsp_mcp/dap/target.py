@@ -175,7 +175,7 @@ class Target:
 
     async def send_breakpoints(self, path: Path) -> None:
         """Send the adapter all breakpoints in `path`."""
-        ours = self.host.breakpoints.of(path)
+        ours = self.host.breakpoints.in_file(path)
         self._sent[path] = [one.id for one in ours]
         wanted = [self._wanted(one) for one in ours]
         arguments = {"source": {"path": str(path), "name": path.name}, "breakpoints": wanted, "sourceModified": False}

@@ -30,7 +30,7 @@ class Signature(NamedTuple):
     inode: int
 
     @classmethod
-    def of(cls, path: Path | str) -> Signature | None:
+    def read(cls, path: Path | str) -> Signature | None:
         """The signature of `path`, links followed; None if there is no such regular file."""
         try:
             status = os.stat(path)  # noqa: PTH116 (half the time of the other way, for each file of an answer)
@@ -54,7 +54,7 @@ class Files:
             PathError: it is missing, not a regular file, over 64 MiB, binary, not UTF-8, or one of its lines has over
                 1,000,000 characters.
         """
-        signature = Signature.of(path)
+        signature = Signature.read(path)
         if signature is None:
             raise PathError(f"{path} is gone, or is not a regular file")
         if (known := self._texts.get(path, signature)) is not None:
@@ -73,7 +73,7 @@ class Files:
 
 def is_backdated(path: Path) -> bool:
     """Whether the modification time of `path` was set explicitly, so that it says nothing about when it was written."""
-    signature = Signature.of(path)
+    signature = Signature.read(path)
     return signature is not None and abs(signature.ctime_ns - signature.mtime_ns) > _BACKDATED * 1e9
 
 

@@ -46,7 +46,7 @@ async def implied(backend: Backend, definitions: Definitions, path: Path, text: 
     """The gap for calls of the function at `span` of `path` that have no name, which the server does not list."""
     start, rules = text.point_offset(span.start), backend.plugin.word_check
     found = [what for pattern, what in rules.implied.items() if re.compile(pattern).match(text.content, start)]
-    for symbol in await definitions.of((path, span.start)) if rules.implied_by_id else ():
+    for symbol in await definitions.meaning((path, span.start)) if rules.implied_by_id else ():
         found += [what for pattern, what in rules.implied_by_id.items() if re.search(pattern, symbol.written)]
     if not found:
         return []

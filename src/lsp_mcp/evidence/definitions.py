@@ -143,7 +143,7 @@ class Definitions:
         self._forget_if_changed()
         return self._known.get(site)
 
-    async def of(self, site: Site) -> Meaning:
+    async def meaning(self, site: Site) -> Meaning:
         """The symbols that the identifier at `site` means.
 
         Raises:
@@ -161,7 +161,7 @@ class Definitions:
     async def learn(self, places: Iterable[Place], *, when: bool = True) -> None:
         """Ask about unknown `places`, a few at a time in this order, as long as the present `budget` lasts.
 
-        Only `when` that is so; otherwise notes that something is left. Raises the errors of `of`.
+        Only `when` that is so; otherwise notes that something is left. Raises the errors of `meaning`.
         """
         await self._keep_unaffected()
         by_folder = self._backend.plugin.word_check.by_folder
@@ -185,7 +185,7 @@ class Definitions:
         async def ask() -> None:
             for group in left:
                 for site in group:
-                    await self.of(site)
+                    await self.meaning(site)
 
         asking = [asyncio.ensure_future(ask()) for _ in range(_AT_ONCE)]
         try:

@@ -69,15 +69,15 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    meaning = await definitions.of(at)
+    meaning = await definitions.meaning(at)
     ids = frozenset(symbol.id for symbol in meaning if symbol.id)
     sites = {site for symbol in meaning for site in symbol.sites}
     if sites and not ids and at not in sites and (field := await _field(backend, name, at)):
         return field  # an embedded field: its definition is the type's, its uses are its own
     for one in () if ids else tuple(sites):
-        for other in sites_of(await definitions.of(one)):
+        for other in sites_of(await definitions.meaning(one)):
             # A definition may lead to its declaration and back; an embedded field always leads to its type.
-            if one in sites_of(await definitions.of(other)):
+            if one in sites_of(await definitions.meaning(other)):
                 sites.add(other)
     spelled = {site for site in sites if await _spells(backend, site, name)}
     if sites and not spelled:

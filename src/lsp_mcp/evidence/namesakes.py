@@ -66,7 +66,7 @@ async def of_namesakes(backend: Backend, definitions: Definitions, places: Seque
     rules = backend.plugin.word_check
     if not rules.internal_pattern or not any(place.path != at[0] for place in places):
         return Namesakes()
-    own = await definitions.of(at)
+    own = await definitions.meaning(at)
     ids = {one.partition(" ")[0] for symbol in own for one in (symbol.id, *symbol.aliased) if one}
     parts = {path for path in {place.path for place in places} if await backend.coverage.part_of(path)}
     if not ids or not any(_may_be_another(rules.namesakes, symbol, places, parts) for symbol in own):

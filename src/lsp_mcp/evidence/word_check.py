@@ -99,7 +99,7 @@ class WordChecks:
         self.background = Background()
         self._checks: dict[int, WordCheck] = {}  # by the backend's id; it is kept alive by its check
 
-    def of(self, backend: Backend) -> WordCheck:
+    def for_backend(self, backend: Backend) -> WordCheck:
         """The check of `backend`."""
         return self._checks.setdefault(id(backend), WordCheck(backend))
 
@@ -143,7 +143,7 @@ class WordCheck:
         """
         rules = self._backend.plugin.word_check
         is_word = bool(rules.name_field or rules.named_by_text) and name.isidentifier()
-        if is_word and (other := misread(await self.definitions.of(at), name, rules)):
+        if is_word and (other := misread(await self.definitions.meaning(at), name, rules)):
             raise RefusedError(f"it takes that place for {other}; ask at another use of {name}")
 
     async def check(self, claim: Claim, *, thorough: bool = False) -> Checked:
@@ -231,7 +231,7 @@ class WordCheck:
 
     async def _meaningless(self, claim: Claim) -> list[Gap]:
         """The gap for an answer without any place, if the server knows nothing about the place asked about."""
-        is_unknown = not claim.sites and not await self.definitions.of(claim.at)
+        is_unknown = not claim.sites and not await self.definitions.meaning(claim.at)
         return meaningless(self._backend, claim.name, claim.at) if is_unknown else []
 
     async def _searched(self, claim: Claim, words: FilesWith) -> _Search:

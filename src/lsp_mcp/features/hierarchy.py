@@ -273,9 +273,9 @@ class _Walk(Struct, dict=True):
 
     async def _ask(self, item: Json) -> list[Json]:
         if self.method == "typeHierarchy/subtypes":
-            return await self._subtypes.of(item)
+            return await self._subtypes.directly_below(item)
         if self.method == "typeHierarchy/supertypes":
-            return await self._supertypes.of(item)
+            return await self._supertypes.directly_above(item)
         found: list[Json] = await self.backend.request(self.method, {"item": item}) or []
         if self.end != "from":
             return found

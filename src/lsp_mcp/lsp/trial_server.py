@@ -123,7 +123,7 @@ class TrialServer:
         async def read() -> None:
             for path in left:
                 if path in self._open or self._tell_open(path, self._shown.get(path)):
-                    await diagnostics.of(path, self._open[path][1])
+                    await diagnostics.arrived(path, self._open[path][1])
                 unread.pop(path)
 
         tasks = [asyncio.ensure_future(read()) for _ in range(_AT_ONCE)]

@@ -82,9 +82,9 @@ class Containers:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._files: dict[Path, _Outline] = {}
-        self._kept = _OUTLINES.of(backend)
+        self._kept = _OUTLINES.for_owner(backend)
 
-    async def of(self, path: Path) -> list[Container]:
+    async def declarations(self, path: Path) -> list[Container]:
         """All declarations in `path`, each before the ones inside it.
 
         Raises:

@@ -31,7 +31,7 @@ async def document_symbols(backend: Backend, path: Path, *, opened: bool = True)
         RefusedError, UnavailableError: see `Backend.request`.
     """
     text = await (backend.documents.open(path) if opened else backend.documents.text(path))
-    kept, stamp = _OUTLINES.of(backend), outline_stamp(backend, text)
+    kept, stamp = _OUTLINES.for_owner(backend), outline_stamp(backend, text)
     if (known := kept.get(path, stamp)) is not None:
         return known
     result = await backend.request("textDocument/documentSymbol", {"textDocument": {"uri": path_uri(path)}})

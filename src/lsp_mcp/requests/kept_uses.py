@@ -77,7 +77,7 @@ class Heard:
         self._backend = backend
         self._name = name
         self._states: _States | None = None  # until the first question
-        self._known = _KNOWN.of(backend).get(name, None) or _Known()
+        self._known = _KNOWN.for_owner(backend).get(name, None) or _Known()
         self._new: list[tuple[_Answer, str]] = []  # with the state that each will hold in
 
     async def references(self, position: Json) -> list[Json]:
@@ -123,7 +123,7 @@ class Heard:
 
     def _remember(self) -> None:
         weight = 1 + _weight(self._known.answers.values())
-        _KNOWN.of(self._backend).put(self._name, None, self._known, weight)
+        _KNOWN.for_owner(self._backend).put(self._name, None, self._known, weight)
 
     async def _ask(self, position: Json, asked: Asked, states: _States) -> _Answer:
         backend = self._backend

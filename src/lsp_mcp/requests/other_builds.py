@@ -70,7 +70,7 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
     if not (having := await backend.coverage.left_out(path, Use(name))):
         return other
     known = {_key(location): location for location in found}
-    kept, stamp = _FOUND.of(backend), (backend.generation, frozenset(known))
+    kept, stamp = _FOUND.for_owner(backend), (backend.generation, frozenset(known))
     if (remembered := kept.get((path, point), stamp)) is not None:
         return remembered
     heard = Heard(backend, name)

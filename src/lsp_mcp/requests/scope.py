@@ -58,7 +58,7 @@ async def type_definition_places(backend: Backend, path: Path, point: Point) -> 
 
 async def _places(backend: Backend, method: str, path: Path, point: Point) -> list[tuple[Path, Point]]:
     text = await backend.documents.open(path)
-    kept, key, generation = _PLACES.of(backend), (method, path, point), backend.generation
+    kept, key, generation = _PLACES.for_owner(backend), (method, path, point), backend.generation
     if (known := kept.get(key, generation)) is not None:
         return list(known)
     params = position_params(path, text, point, backend.encoding)

@@ -49,7 +49,7 @@ class TellingProtocol(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         """See `asyncio.Protocol`."""
-        self.app_state = {**self.app_state, _CONNECTION: Connection.of(transport.get_extra_info("socket"))}
+        self.app_state = {**self.app_state, _CONNECTION: Connection.from_socket(transport.get_extra_info("socket"))}
         super().connection_made(transport)
         self._expect()
 

@@ -273,7 +273,7 @@ class _Guarded:
                     headers.setdefault(name, value)
             await send(message)
 
-        with self._presence.of(request):
+        with self._presence.during(request):
             await self._inner(scope, receive, with_headers)
 
     def _refusal(self, request: Request) -> Response | None:

@@ -44,7 +44,7 @@ class HistoryApi:
     async def _history(self, request: Request) -> Any:
         """`entries`: `fields` have [before, after] or, for a long text, {`at`, `removed`, `added`}."""
         kind, id_ = _named(request)
-        return await self._board.read(lambda at: versions.of(at, kind, id_))
+        return await self._board.read(lambda at: versions.revisions(at, kind, id_))
 
     async def _as_of(self, request: Request) -> Any:
         kind, id_ = _named(request)

@@ -32,7 +32,7 @@ class Presence:
         self._telling: set[asyncio.Task[None]] = set()
 
     @contextmanager
-    def of(self, request: Request) -> Iterator[None]:
+    def during(self, request: Request) -> Iterator[None]:
         """During a request of a client."""
         key = session_key(request)
         if key is None:

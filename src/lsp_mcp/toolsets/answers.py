@@ -153,12 +153,12 @@ class AnchorToolset(Toolset):
 
     async def _implied(self, target: SymbolTarget) -> list[Gap]:
         """The gap for uses of a function that have no name, if there may be any."""
-        definitions = self._sessions.word_checks.of(target.backend).definitions
+        definitions = self._sessions.word_checks.for_backend(target.backend).definitions
         return await implied(target.backend, definitions, target.path, target.text, target.identifier)
 
     async def _overloads(self, target: SymbolTarget, places: Sequence[Place]) -> list[Gap]:
         """The remarks on uses that may mean an overload of the symbol."""
-        definitions = self._sessions.word_checks.of(target.backend).definitions
+        definitions = self._sessions.word_checks.for_backend(target.backend).definitions
         place = Place(target.path, target.identifier, target.text)
         found = await shared_uses(target.backend, definitions, place, places)
         told = []

@@ -142,7 +142,7 @@ class CodeTools(AnchorToolset):
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
             at = target.backend, target.path, target.identifier.start
             family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
-            definitions = self._sessions.word_checks.of(target.backend).definitions
+            definitions = self._sessions.word_checks.for_backend(target.backend).definitions
             own = await own_references(target.backend, definitions, *at[1:])
             uses = await with_aliases(target.backend, own)
             named = await without_aliased_bases(target.backend, definitions, uses.places, at[1:])
@@ -159,7 +159,7 @@ class CodeTools(AnchorToolset):
             call, symbol_anchor, ask, places=lambda found: found[0].places[:limit], check=check
         )
         uses, family = answered.value
-        others, unknown = await self._elsewhere.about(answered.target, "use")
+        others, unknown = await self._elsewhere.found(answered.target, "use")
         unnamed = await self._implied(answered.target)
         gaps = [*answered.gaps, *uses.gaps, *unnamed, *self._told_of(family), *unknown]
         if not uses.places and not uses.dropped and not hiding(gaps):

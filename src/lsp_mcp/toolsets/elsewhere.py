@@ -50,7 +50,7 @@ class OtherRepositories:
         self._store = store
         self._targets = targets
 
-    async def about(self, target: SymbolTarget, what: Literal["use", "implementation"]) -> Said:
+    async def found(self, target: SymbolTarget, what: Literal["use", "implementation"]) -> Said:
         """The uses or implementations of the symbol at `target`, which the servers of this workspace cannot see."""
         url = known_store(self._store)
         if url is None:

@@ -86,7 +86,7 @@ class ImpactTools(AnchorToolset):
             )
             answered = await self._questions.about_symbol(call, symbol, ask, places=_places, check=check)
             found.append(answered.value)
-            there, unknown = await self._elsewhere.about(answered.target, "use")
+            there, unknown = await self._elsewhere.found(answered.target, "use")
             others += [there] if there else []
             backends.append(answered.target.backend)
             shared = await self._overloads(answered.target, answered.value.uses)
@@ -196,7 +196,9 @@ class ImpactTools(AnchorToolset):
                 gaps.append(Gap("capped", f"capped at {_MOST_FILES:,} of {len(files):,} files; pass a smaller path"))
 
             async def ask(backend: Backend = backend, files: list[Path] = files) -> Unused:
-                return await unused(backend, self._sessions.word_checks.of(backend), files[:_MOST_FILES], _MOST_JUDGED)
+                return await unused(
+                    backend, self._sessions.word_checks.for_backend(backend), files[:_MOST_FILES], _MOST_JUDGED
+                )
 
             answered = await answer(backend, ask, lambda _: Scope(), report=call.report)
             result = answered.value

@@ -69,7 +69,7 @@ class ImplementationTools(AnchorToolset):
         )
         if found.unasked:
             gaps.append(Gap("capped", f"overrides of {count(found.unasked, 'method')} not asked for"))
-        others, unasked = await self._elsewhere.about(answered.target, "implementation")
+        others, unasked = await self._elsewhere.found(answered.target, "implementation")
         gaps += unasked
         lists: dict[str, Sequence[Implementation]] = {}
         said = []

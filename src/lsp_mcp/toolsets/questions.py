@@ -157,9 +157,9 @@ class Questions:
         """
         handle = await self._targets.handle(call, symbol_anchor, prefer)
         find = partial(self._targets.target, handle)
-        return await self.about(call, handle.backend, find, ask, places=places, reach=reach, check=check)
+        return await self.answer_found(call, handle.backend, find, ask, places=places, reach=reach, check=check)
 
-    async def about(
+    async def answer_found(
         self,
         call: Call,
         backend: Backend,
@@ -176,7 +176,7 @@ class Questions:
             target = await find()
             present = budget.present()
             present.asked()
-            word_check = self._targets.sessions.word_checks.of(target.backend)
+            word_check = self._targets.sessions.word_checks.for_backend(target.backend)
             try:
                 with _preparing(word_check, target.name if check and reach == "workspace" else ""):
                     value = await ask(target)
@@ -215,7 +215,7 @@ class Questions:
         backend, name, at = target.backend, target.name, (target.path, target.identifier.start)
         if not re.search(r"\w", name):  # a place of the server that is not a word, or an operator
             return value, await backend.gaps(Scope(path=target.path))
-        word_check = self._targets.sessions.word_checks.of(backend)
+        word_check = self._targets.sessions.word_checks.for_backend(backend)
         if check is None:
             return value, await word_check.possible(Claim(name, at, (), target.unsearched))
         return await check(word_check, target, value)

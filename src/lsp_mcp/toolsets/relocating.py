@@ -77,7 +77,7 @@ class Relocating(SignatureChanging):
         if to is None:
             return None
         refuse_unknown("move", options, ("package", "file", "with"))
-        moving = await Relocation.of(backend, path, to)
+        moving = await Relocation.planned(backend, path, to)
         sites = moving.add(path, point)
         for name in options.get("with") or ():
             sites += moving.add(*moving.named(str(name)))

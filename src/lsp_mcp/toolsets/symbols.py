@@ -185,8 +185,8 @@ class Targets:
         backend, name = target.backend, target.name
         if not name or not (part := await backend.coverage.part_of(target.path)):
             return target
-        definitions = self.sessions.word_checks.of(backend).definitions
-        meaning = await definitions.of((target.path, target.identifier.start))
+        definitions = self.sessions.word_checks.for_backend(backend).definitions
+        meaning = await definitions.meaning((target.path, target.identifier.start))
         for path, point in sorted(site for symbol in meaning if len(meaning) == 1 for site in symbol.sites):
             text = await text_or_none(backend, path)
             if text and (span := text.identifier_at(point)) and text.slice(span) == name:

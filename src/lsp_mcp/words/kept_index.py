@@ -181,7 +181,7 @@ class KeptIndex:
             time.sleep(0)  # the event loop may wait for the interpreter
 
     def _put(self, path: str, content: bytes, stamp: int) -> None:
-        imports = self._importing.of(content) if self._importing else ()
+        imports = self._importing.imports(content) if self._importing else ()
         self.index.put(path, words_in(content), imports, stamp, _digest(content))
 
     def _file(self) -> Path | None:
@@ -206,7 +206,7 @@ _UNSURE = 1  # a stamp that no content has
 
 def _stamp(path: str) -> int:
     """A number that identifies the content of `path`; 0 if there is no such file."""
-    signature = Signature.of(path)
+    signature = Signature.read(path)
     if signature is None:
         return 0
     if time.time_ns() - max(signature.mtime_ns, signature.ctime_ns) < _RACY * 1e9:

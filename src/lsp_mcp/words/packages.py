@@ -39,7 +39,7 @@ class Importing:
         """Identifies the rules, so that different readings are not confused."""
         return self._tokens.pattern.decode()
 
-    def of(self, content: bytes) -> Imports:
+    def imports(self, content: bytes) -> Imports:
         """The imports of `content`, as spelled; each once, sorted."""
         tokens = takewhile(lambda match: match["end"] is None, self._tokens.finditer(content))
         sections = [match[0] for match in tokens if match["imports"]]
@@ -184,7 +184,7 @@ class Packages:
             found: set[str] = set()
             for entry in entries(folder, set()):
                 if entry.name.endswith(self._extensions) and not self._is_private(entry.name):
-                    found.update(self._importing.of(content_or_nothing(entry.path)))
+                    found.update(self._importing.imports(content_or_nothing(entry.path)))
             self._known[folder] = tuple(sorted(found))
         return self._known[folder]
 

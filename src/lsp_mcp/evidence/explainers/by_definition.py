@@ -81,7 +81,7 @@ async def _is_grouped(backend: Backend, definitions: Definitions, declared: Iter
     """Whether one of `declared`, which the answer contains, is the declaration of the server's meaning."""
     if backend.plugin.word_check.grouped:
         for one in declared:
-            if sites_of(await definitions.of(one)) == {one}:
+            if sites_of(await definitions.meaning(one)) == {one}:
                 return True
     return False
 

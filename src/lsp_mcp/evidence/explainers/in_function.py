@@ -137,7 +137,7 @@ async def _is_of_parameter(
     found = re.search(rules.member_pattern, place.text.content[max(0, start - _BEFORE) : start])
     assert found
     operand = place.text.offset_point(max(0, start - _BEFORE) + found.start("operand"))
-    declared = sites_of(await definitions.of((place.path, operand)))
+    declared = sites_of(await definitions.meaning((place.path, operand)))
     return bool(declared) and all([await is_parameter(backend, site) for site in declared])
 
 
@@ -192,7 +192,7 @@ async def _beside(
         requests += definitions.known(site) is None
         if requests > _MOST:
             return set()
-        meaning = await definitions.of(site)
+        meaning = await definitions.meaning(site)
         if meaning and not misread(meaning, symbol.name, rules):
             known.update(map(symbol.is_meant_by, meaning))
             for other in meaning:

@@ -45,7 +45,7 @@ class MacroUses:
         """Whether the macro whose definition contains `place` has a parameter of that name."""
         return is_macro_parameter(place.text, place.span, self.backend.plugin.language_of(place.path))
 
-    async def of(self, macro: Place) -> frozenset[Site] | None:
+    async def places(self, macro: Place) -> frozenset[Site] | None:
         """The places in code that use `macro`, also through other macros; None if unknown.
 
         Raises:
@@ -173,7 +173,7 @@ async def _explained(
         if macro and (macro.span == place.span or uses.is_parameter(place)):
             other.append(place)
             continue
-        used = await uses.of(macro) if macro and not _is_pasted(place) else None
+        used = await uses.places(macro) if macro and not _is_pasted(place) else None
         if used is None:
             continue
         if not used:

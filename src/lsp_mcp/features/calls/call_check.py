@@ -49,7 +49,7 @@ async def checked_callers(
     if tree.left_out:  # missing calls in the text are unknown in this case
         gaps = [gap for root in tree.roots for gap in await word_check.possible(_claim(root, unsearched))]
         return tree, _distinct([*gaps, *search.mixed])
-    gaps = [*await search.of(tree.roots), *search.mixed]
+    gaps = [*await search.gaps(tree.roots), *search.mixed]
     return replace(tree, roots=tuple(map(search.whole, tree.roots))), _distinct(gaps)
 
 
@@ -68,7 +68,7 @@ class _Search:
         self._added: list[Place] = []
         self._by_spelling: list[Place] = []  # those of them that the server does not know
 
-    async def of(self, roots: Sequence[Node]) -> list[Gap]:
+    async def gaps(self, roots: Sequence[Node]) -> list[Gap]:
         gaps: list[Gap] = []
         queue = deque((root, self._depth) for root in roots)
         self._shown = {_site(node) for node in _all(roots)}

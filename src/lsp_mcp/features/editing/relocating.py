@@ -58,7 +58,7 @@ class Relocation:
         self._importing: set[Path] = set()
 
     @classmethod
-    async def of(cls, backend: Backend, path: Path, to: Path) -> Relocation:
+    async def planned(cls, backend: Backend, path: Path, to: Path) -> Relocation:
         """The move of something declared in `path`. Raises `RefusedError`: the languages or places don't allow it."""
         packages = backend.plugin.renaming.packages
         if packages is None or not packages.qualified:

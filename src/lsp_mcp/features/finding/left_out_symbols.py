@@ -41,7 +41,7 @@ async def with_left_out(
     read: set[Path] = set()
     for path in files[:_MOST_FILES]:
         try:
-            declared = await containers.of(path)
+            declared = await containers.declarations(path)
         except (PathError, RefusedError):
             continue
         read.add(path)

@@ -50,7 +50,7 @@ async def in_local_types(
     words = await backend.words.files_with(word, seconds=budget.left())
     has = {(place.path, place.span.start) for place in known}
     found: list[tuple[Place, Kind]] = []
-    kept = _KEPT.of(backend)
+    kept = _KEPT.for_owner(backend)
     files = sorted(path for path in words.files if path.is_relative_to(backend.root))
     for path in files[:_MOST_FILES]:
         language = backend.plugin.language_of(path)

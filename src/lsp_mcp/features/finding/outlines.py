@@ -50,7 +50,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
     tests = backend.plugin.adapter.tests.file_pattern
     done = 0
 
-    async def of(path: Path) -> FileOutline | None:
+    async def outline(path: Path) -> FileOutline | None:
         nonlocal done
         async with room:
             done += 1
@@ -68,7 +68,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
 
     with phase(lambda: f"outline {done} of {len(files)} files"):
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(of(path)) for path in files]
+            tasks = [group.create_task(outline(path)) for path in files]
     return [found for task in tasks if (found := task.result())]
 
 

@@ -82,7 +82,7 @@ async def impact(backend: Backend, path: Path, point: Point, depth: int, most: i
         RefusedError: the server knows no symbol there.
         PathError, PointError, UnavailableError: see `references`.
     """
-    return await _Impact(backend, depth, most).of(path, point)
+    return await _Impact(backend, depth, most).run(path, point)
 
 
 def is_test(adapter: Adapter, path: Path, name: str) -> bool:
@@ -114,7 +114,7 @@ class _Impact:
         self._containers = Containers(backend)
         self._named = Named(backend, self._containers)
 
-    async def of(self, path: Path, point: Point) -> Impact:
+    async def run(self, path: Path, point: Point) -> Impact:
         definitions = Definitions(self._backend)
         listed = await own_references(self._backend, definitions, path, point)
         found = await with_aliases(self._backend, listed)
@@ -123,7 +123,7 @@ class _Impact:
         declared = {site for site in await self._declared(path, point) if site[0] not in found.strange}
         is_mixed = bool(found.strange)
         if self._backend.plugin.word_check.namesakes:
-            own = sites_of(await definitions.of((path, point)))
+            own = sites_of(await definitions.meaning((path, point)))
             if own and declared.isdisjoint(own):  # the server has gone to another symbol with its id
                 declared, is_mixed = set(own), True
         symbol = await self._symbol(path, point, declared)

@@ -170,7 +170,7 @@ async def _known_verdict(
     backend: Backend, word_check: WordCheck, one: Container, generation: int, room: asyncio.Semaphore
 ) -> _Verdict | RefusedError | SilentError:
     """The verdict on `one`, asked for in a place of `room` unless it is known in this `generation`."""
-    known, at = _known.of(backend), (one.place.path, one.place.span.start)
+    known, at = _known.for_owner(backend), (one.place.path, one.place.span.start)
     if found := known.get(at, generation):
         return found
     async with room:

@@ -105,10 +105,10 @@ def _files(paths: Iterable[str], pattern: str, home: Path | None) -> list[str]:
 
 def _with_word(backend: Backend, files: Sequence[str], name: str) -> list[Path]:
     """Those of `files` with the word `name`; reads only what has changed."""
-    known, wanted = _WORDS.of(backend), name.encode()
+    known, wanted = _WORDS.for_owner(backend), name.encode()
     found = []
     for path in files:
-        signature = Signature.of(path)
+        signature = Signature.read(path)
         if signature is None or signature.size > _MOST_SIZE:
             continue
         if (words := known.get(path, signature)) is None:

@@ -309,7 +309,7 @@ async def _clashes(backend: Backend, definitions: Definitions, home: Home, new_n
 async def _may_meet(backend: Backend, definitions: Definitions, home: Home, other: Symbol) -> bool:
     """Whether a file may see the symbol at `home` and `other`, or a program be linked of both."""
     own, site = sorted(home.sites), (other.place.path, other.place.span.start)
-    ours, theirs = await definitions.of(own[0]), await definitions.of(site)
+    ours, theirs = await definitions.meaning(own[0]), await definitions.meaning(site)
     if not all(one.is_alone for one in (*ours, *theirs)) or not (ours and theirs):
         return True
     files = {path for path, _ in (*own, site)}.union(

@@ -136,7 +136,7 @@ def _may_have_templates(path: Path, text: Text, pattern: str) -> bool:
 
 async def _forwards(definitions: Definitions, symbol: Symbol) -> bool:
     """Whether the symbol is another's name, such as a `using`: where it is declared, it means that one, too."""
-    return any([len(await definitions.of(site)) > 1 for site in symbol.sites])
+    return any([len(await definitions.meaning(site)) > 1 for site in symbol.sites])
 
 
 def scope_of(name: str, separator: str) -> str:

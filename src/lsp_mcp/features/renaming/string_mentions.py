@@ -24,7 +24,7 @@ async def string_mentions(backend: Backend, name: str) -> list[Place]:
     is_private = visibility and re.search(visibility.private_names or "(?!)", name)
     if is_private or not name.isidentifier():
         return []
-    kept, generation = _FOUND.of(backend), backend.generation
+    kept, generation = _FOUND.for_owner(backend), backend.generation
     if (known := kept.get(name, generation)) is not None:
         return known
     found = []

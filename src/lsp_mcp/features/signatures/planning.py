@@ -83,7 +83,7 @@ async def planned(backend: Backend, options: SignatureOptions, uses: Uses, ask: 
         RefusedError: it is not a function, or its parameters are not known.
         UnavailableError: see `Backend.request`.
     """
-    return await _Planner(backend, ask).of(options, uses)
+    return await _Planner(backend, ask).plan(options, uses)
 
 
 class _Planner:
@@ -100,7 +100,7 @@ class _Planner:
         self._obstacles: list[Obstacle] = []
         self._dropped: list[Place] = []
 
-    async def of(self, options: SignatureOptions, uses: Uses) -> Planned:
+    async def plan(self, options: SignatureOptions, uses: Uses) -> Planned:
         first = await self._member(options, uses)
         self._add(first)
         for member in self._members:  # grows

@@ -35,7 +35,7 @@ async def without_aliased_bases(backend: Backend, definitions: Definitions, plac
     kept = list(places)
     if not rules or not rules.class_pattern or len({_word(place) for place in places}) < 2:
         return Named(kept)
-    own = await definitions.of(at)
+    own = await definitions.meaning(at)
     names = {word for symbol in own for word in re.findall(r"\w+", symbol.name)[-1:]}
     names |= {_word(place) for place in places if (place.path, place.span.start) == at}
     clauses = BaseClauses(backend, rules)
@@ -45,7 +45,7 @@ async def without_aliased_bases(backend: Backend, definitions: Definitions, plac
         if (word := _word(place)) in names or not word.isidentifier():
             continue
         if place.path not in bases:
-            stated = await clauses.of(place.path, place.text)
+            stated = await clauses.statements(place.path, place.text)
             bases[place.path] = frozenset(base.at for listed in stated.bases.values() for base in listed)
         if place.span.start in bases[place.path]:
             asked.append(place)

@@ -25,11 +25,11 @@ class BaseClauses:
         self._backend = backend
         self._heads = ClassHeads(rules)
 
-    async def of(self, path: Path, text: Text) -> Statements:
+    async def statements(self, path: Path, text: Text) -> Statements:
         """What `text`, that of `path`, says."""
         language = self._backend.plugin.language_of(path)
         return await kept_in_thread(
-            _KEPT.of(self._backend), path, text.content, lambda: self._heads.statements(text, language)
+            _KEPT.for_owner(self._backend), path, text.content, lambda: self._heads.statements(text, language)
         )
 
     async def templates_around(self, path: Path, text: Text, names: Collection[str]) -> frozenset[str]:
@@ -39,4 +39,4 @@ class BaseClauses:
         def around() -> frozenset[str]:
             return frozenset(templates_around(blanked(text, language), names))
 
-        return await kept_in_thread(_AROUND.of(self._backend), (path, frozenset(names)), text.content, around)
+        return await kept_in_thread(_AROUND.for_owner(self._backend), (path, frozenset(names)), text.content, around)

@@ -50,7 +50,7 @@ class Statements(Struct, frozen=True):
     by_parameter: dict[str, frozenset[Point]] = field(default_factory=dict)
     mixins: frozenset[str] = frozenset()  # templates of types that have a parameter of it as a base
 
-    def about(self, names: Collection[str]) -> Bases:
+    def bases_of(self, names: Collection[str]) -> Bases:
         """What is said about the type with one of these `names`."""
         return Bases(
             frozenset(head for head, bases in self.bases.items() if any(base.name in names for base in bases)),

@@ -69,7 +69,7 @@ async def implementations(
         RefusedError: it is neither, or the server has no implementations.
         PathError, PointError, UnavailableError: see `references`.
     """
-    return await _Search(backend, below=below, above=above, beside=beside).of(path, point)
+    return await _Search(backend, below=below, above=above, beside=beside).run(path, point)
 
 
 async def interfaces_of(backend: Backend, path: Path, point: Point, *, elsewhere: bool = False) -> list[str]:
@@ -104,7 +104,7 @@ class _Search:
         self._unasked = 0
         self._gaps: list[Gap] = []
 
-    async def of(self, path: Path, point: Point) -> Implementations:
+    async def run(self, path: Path, point: Point) -> Implementations:
         offered = self._backend.capabilities
         if not offered.get("implementationProvider") and not offered.get("typeHierarchyProvider"):
             raise RefusedError("it knows neither implementations nor types above and below others")

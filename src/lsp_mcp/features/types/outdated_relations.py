@@ -103,6 +103,6 @@ class _Relations:
                     return True
                 if identity not in seen:
                     seen.add(identity)
-                    beyond += await self._supertypes.of(item)
+                    beyond += await self._supertypes.directly_above(item)
             below = beyond
         return False

@@ -25,7 +25,7 @@ async def passed_bases(backend: Backend, type_: Symbol, method: Container) -> li
     if not rules or not text:
         return []
     name = last_word(type_.name.partition("<")[0])
-    if name not in (await BaseClauses(backend, rules).of(place.path, text)).mixins:
+    if name not in (await BaseClauses(backend, rules).statements(place.path, text)).mixins:
         return []
     own = method.place.text.slice(method.place.span)
     declared = method.place.text.content[method.place.text.point_offset(method.place.span.end) :]

@@ -59,7 +59,7 @@ class Subtypes:
         self._supertypes = Supertypes(backend)
         self.identity = self._supertypes.identity
 
-    async def of(self, item: Json) -> list[Json]:
+    async def directly_below(self, item: Json) -> list[Json]:
         """The items of the types directly below that of `item`. Raises the errors of `Backend.request`."""
         known: list[Json] = await self._backend.request(_SUBTYPES, {"item": item}) or []
         name = last_word(str(item["name"]).partition("<")[0])
@@ -96,7 +96,7 @@ class Subtypes:
 
             async def ask(item: Json, room: asyncio.Semaphore = room) -> list[Json]:
                 async with room:
-                    return await self.of(item)
+                    return await self.directly_below(item)
 
             items = items[: _MOST_WALKED - walked]
             walked += len(items)
@@ -173,7 +173,7 @@ class Subtypes:
         """The names of the types that one of `macros` bases on what it is used with."""
         made: set[tuple[Path, Point]] = set()
         for path, text in await self._texts_with(macros):
-            said = (await clauses.of(path, text)).by_parameter
+            said = (await clauses.statements(path, text)).by_parameter
             made |= {(path, head) for macro in macros & said.keys() for head in said[macro]}
         return made
 
@@ -183,10 +183,12 @@ class Subtypes:
         for path, text in await self._texts_with(names):
             used |= await clauses.templates_around(path, text, names)
         texts = await self._texts_with(used.difference(names))
-        return {path for path, text in texts if not (await clauses.of(path, text)).mixins.isdisjoint(used)}
+        return {path for path, text in texts if not (await clauses.statements(path, text)).mixins.isdisjoint(used)}
 
     async def _scan(self, names: Collection[str], clauses: BaseClauses) -> dict[Path, Bases]:
-        return {path: (await clauses.of(path, text)).about(names) for path, text in await self._texts_with(names)}
+        return {
+            path: (await clauses.statements(path, text)).bases_of(names) for path, text in await self._texts_with(names)
+        }
 
     async def _texts_with(self, names: Collection[str]) -> list[tuple[Path, Text]]:
         files: set[Path] = set()
@@ -259,7 +261,7 @@ class Subtypes:
     async def _is_named(self, item: Json, path: Path, text: Text, head: Point) -> bool:
         """Whether the type at `head` has the name of `item` itself among its bases: other checks look for that."""
         assert self._clauses
-        named = (await self._clauses.of(path, text)).bases.get(head, [])
+        named = (await self._clauses.statements(path, text)).bases.get(head, [])
         return last_word(str(item["name"]).partition("<")[0]) in {base.name for base in named}
 
     async def _types(self, path: Path, position: Json) -> list[Json]:
@@ -267,7 +269,7 @@ class Subtypes:
         return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
 
     async def _is_below(self, item: Json, below: Json) -> bool:
-        above = await self._supertypes.of(below)
+        above = await self._supertypes.directly_above(below)
         if self.identity(item) in map(self.identity, above):
             return True
         there = [one for one in above if item_place(one) == item_place(item)]

@@ -33,7 +33,7 @@ class Supertypes:
         self._clauses = BaseClauses(backend, rules) if rules and rules.bases_field else None
         self.unresolved: dict[object, tuple[str, Path]] = {}  # by identity: the type's name, and its file
 
-    async def of(self, item: Json) -> list[Json]:
+    async def directly_above(self, item: Json) -> list[Json]:
         """The items of the types directly above that of `item`. Raises the errors of `Backend.request`."""
         known: list[Json] = await self._backend.request("typeHierarchy/supertypes", {"item": item}) or []
         if not self._clauses:
@@ -84,7 +84,7 @@ class Supertypes:
         if not (text := await text_or_none(self._backend, path)):
             return []
         head = text.position_point(item["selectionRange"]["start"], self._backend.encoding)
-        return [base.at for base in (await clauses.of(path, text)).bases.get(head, [])]
+        return [base.at for base in (await clauses.statements(path, text)).bases.get(head, [])]
 
     async def _named(self, path: Path, bases: list[Point]) -> tuple[list[Json], bool]:
         """The items of the types at `bases` of `path`, and whether one of these has none."""

@@ -152,7 +152,7 @@ class Diagnostics:
         """Whether diagnostics for `version` of `path`, or a later one, have come."""
         return version is not None and self._versions.get(path, -1) >= version
 
-    async def of(self, path: Path, version: int) -> bool:
+    async def arrived(self, path: Path, version: int) -> bool:
         """Wait for diagnostics for `version` of `path`, or a later one; False if the server ended.
 
         If the server supports requests for diagnostics, they are requested.

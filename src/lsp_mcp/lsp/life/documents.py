@@ -262,7 +262,7 @@ class Documents:
             document = self._open.get(path)
             if document is None:
                 continue
-            document.signature = Signature.of(path)
+            document.signature = Signature.read(path)
             try:
                 text = self._files.text(path)
             except PathError:
@@ -278,7 +278,7 @@ class Documents:
         changed = [
             path
             for path, document in self._open.items()
-            if not str(path).startswith(inside) and Signature.of(path) != document.signature
+            if not str(path).startswith(inside) and Signature.read(path) != document.signature
         ]
         self.refresh(changed)
         return changed
@@ -326,7 +326,7 @@ class Documents:
                 self.reread(path)
             elif document := self._open.get(path):
                 self._tell_change(path, document, self.on_disk(path), saved=False)
-                document.signature = Signature.of(path)
+                document.signature = Signature.read(path)
                 if passing or not path.exists():
                     self.close(path)
         return list(shown)
@@ -373,7 +373,7 @@ class Documents:
             )
         if self._opening:
             self._opening(path, text, self._notify)
-        document = Document(text, next(self._versions), Signature.of(path))
+        document = Document(text, next(self._versions), Signature.read(path))
         self._open[path] = document
         item = {"uri": path_uri(path), "languageId": language.id, "version": document.version, "text": text.content}
         self._notify("textDocument/didOpen", {"textDocument": item})

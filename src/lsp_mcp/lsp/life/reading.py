@@ -14,7 +14,7 @@ from lsp_mcp.lsp.life.documents import Documents
 async def read_told(path: Path, documents: Documents, diagnostics: Diagnostics) -> bool:
     """Wait until the server has read the latest text of the open document `path`; False if it ended."""
     version = documents.note_version(path)
-    return version is not None and await diagnostics.of(path, version)
+    return version is not None and await diagnostics.arrived(path, version)
 
 
 async def read_again(path: Path, documents: Documents, diagnostics: Diagnostics) -> bool:
@@ -29,11 +29,11 @@ async def read_again(path: Path, documents: Documents, diagnostics: Diagnostics)
     for _ in range(documents.reread_times):
         if not documents.is_editors(path):
             break
-        if not await diagnostics.of(path, documents.reread(path)):
+        if not await diagnostics.arrived(path, documents.reread(path)):
             return False
     else:
         return True
     while (version := documents.unread_version(path)) is not None:
-        if not await diagnostics.of(path, version):
+        if not await diagnostics.arrived(path, version):
             return False
-    return await diagnostics.of(path, documents.open_to_read(path))
+    return await diagnostics.arrived(path, documents.open_to_read(path))

@@ -182,8 +182,8 @@ class UnitErrors:
                     return None
         else:
             while (version := documents.unread_version(path)) is not None:
-                if not await diagnostics.of(path, version):
+                if not await diagnostics.arrived(path, version):
                     return None
-            if not await diagnostics.of(path, documents.open_to_read(path, text)):
+            if not await diagnostics.arrived(path, documents.open_to_read(path, text)):
                 return None
         return list(diagnostics.raw.get(path, []))

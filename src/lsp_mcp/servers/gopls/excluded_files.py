@@ -108,7 +108,7 @@ class ExcludedFiles:
         if not self._kept or not folders:
             return ""
         if state := await self._kept.state(project, folders, self._command):
-            found = await asyncio.to_thread(self._kept.of, project, state)
+            found = await asyncio.to_thread(self._kept.stored, project, state)
             self._by_folder.update({folder: found[folder] for folder in folders if folder in found})
         return state
 

@@ -48,7 +48,7 @@ class KeptExcluded:
         files = await asyncio.to_thread(self._files, project, folders, settings)
         return _digest([*command, settings], files) if files is not None else ""
 
-    def of(self, project: Path, state: str) -> Found:
+    def stored(self, project: Path, state: str) -> Found:
         """The stored answer for `project` and `state`; empty if there is none."""
         try:
             kept = json.loads(self._file(project).read_bytes())

@@ -51,7 +51,7 @@ class ProjectMap:
         """The map of these projects, joined only as `joined` says."""
         return ProjectMap(self.projects, joined, self._implied, self._aliases)
 
-    def of(self, path: Path) -> Project | None:
+    def nearest(self, path: Path) -> Project | None:
         """The project that `path` belongs to: the nearest project folder above it."""
         folder = path.parent
         if folder not in self._of:

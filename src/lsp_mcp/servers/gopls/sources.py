@@ -52,7 +52,7 @@ class Sources:
         self._lists.clear()
         self._plain.clear()
 
-    def of(self, project: Project) -> tuple[str, ...]:
+    def files(self, project: Project) -> tuple[str, ...]:
         """The files of `project`, without those of projects below it; the identical object until they change."""
         if self._by_project is None:
             self._by_project = self._listed()
@@ -66,7 +66,7 @@ class Sources:
         The same one as long as it exists.
         """
         if project.folder not in self._plain:
-            self._plain[project.folder] = min(self.of(project), key=_plainness, default=None)
+            self._plain[project.folder] = min(self.files(project), key=_plainness, default=None)
         found = self._plain[project.folder]
         return Path(found) if found else None
 

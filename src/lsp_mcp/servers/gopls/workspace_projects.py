@@ -74,8 +74,8 @@ class WorkspaceProjects(Coverage):
         self._failing: set[Path] = set()  # projects that failed to load when the server last read them
         self._repaired = False  # one of them would load now
         self._words = WordSearch()
-        self._sources = Sources(adapter.extensions, feed.paths, lambda path: self._projects().of(path))
-        self._imports = ImportCheck(rules, lambda path: self._projects().of(path))
+        self._sources = Sources(adapter.extensions, feed.paths, lambda path: self._projects().nearest(path))
+        self._imports = ImportCheck(rules, lambda path: self._projects().nearest(path))
         self._missed = MissedErrors(adapter, self._loaded_sources, self._is_excluded)
         command = rules.excluded_command
         self._excluded = (
@@ -229,7 +229,7 @@ class WorkspaceProjects(Coverage):
         gaps = [Gap("not_loaded", problem) for problem in await self._problems(path)]
         projects = self._projects()
         if scope.reach == "workspace":
-            about = projects.of(path) if path else None
+            about = projects.nearest(path) if path else None
             gaps += [
                 Gap("not_loaded", f"{problem}: {self._adapter.name} may leave out packages")
                 for problem in await self._imports.problems(about)
@@ -249,13 +249,13 @@ class WorkspaceProjects(Coverage):
                 gaps.append(Gap("not_loaded", text, brief=f"{_MOST_LOADED} of {number} projects loaded"))
             if use:
                 gaps += await self._excluded_uses(projects.projects, use, scope.searched)
-        elif (project := projects.of(path)) and use:
+        elif (project := projects.nearest(path)) and use:
             gaps += await self._hidden_uses(self._rules, project, use, scope.searched)
         return gaps
 
     async def left_out(self, path: Path, use: Use) -> list[Path]:
         """See `backend.Coverage.left_out`."""
-        if not (project := self._projects().of(path)):
+        if not (project := self._projects().nearest(path)):
             return []
         found: list[Path] = []
         for one in self._together(project):
@@ -350,7 +350,7 @@ class WorkspaceProjects(Coverage):
     def _checks_about(self, path: Path | None) -> list[asyncio.Task[str]]:
         if path is None:
             folders: Iterable[Path] = list(self._checks)
-        elif project := self._projects().of(path):
+        elif project := self._projects().nearest(path):
             # The root stands for the project that contains it.
             folders = [project.folder if project.folder.is_relative_to(self._root) else self._root]
         else:
@@ -383,7 +383,7 @@ class WorkspaceProjects(Coverage):
         unseen = [
             other
             for other in projects.unseen_dependents(project)
-            if await self._users(use, other.folder, self._sources.of(other))
+            if await self._users(use, other.folder, self._sources.files(other))
         ]
         gaps = await self._excluded_uses(self._together(project), use, searched)
         if unseen:
@@ -429,7 +429,7 @@ class WorkspaceProjects(Coverage):
         users = await self._words.files_with(use.identifier, scope, files)
         if use.folder is None or not users:
             return users
-        project = self._projects().of(use.folder / "file")
+        project = self._projects().nearest(use.folder / "file")
         # A project's own folder may have any name; others import it by the project's name.
         name = project.name.rpartition("/")[2] if project and project.folder == use.folder else use.folder.name
         importers = frozenset(await self._words.files_with(name, (scope, use.identifier), users))
@@ -467,17 +467,17 @@ class WorkspaceProjects(Coverage):
     async def _loaded_sources(self, named: re.Pattern[str]) -> list[str]:
         """The source files whose paths match `named` in folders that the server loads, excluded ones too."""
         folders = {str(folder) for inside in (await self._source_folders()).values() for folder in inside}
-        of = (path for project in self._projects().projects for path in self._sources.of(project))
+        of = (path for project in self._projects().projects for path in self._sources.files(project))
         return [path for path in of if named.search(path) and path.rpartition(os.sep)[0] in folders]
 
     async def _is_excluded(self, path: Path) -> bool:
         """Whether the build is known to exclude `path`."""
-        project = self._projects().of(path)
+        project = self._projects().nearest(path)
         return project is not None and str(path) in await self._excluded_files(project)
 
     async def loads(self, path: Path) -> bool:
         """Whether the server should have loaded `path`: it is in a folder that it loads, and the build includes it."""
-        project = self._projects().of(path)
+        project = self._projects().nearest(path)
         if project is None or path.parent not in (await self._source_folders()).get(project.folder, ()):
             return False
         return not await self._is_excluded(path)
@@ -518,7 +518,7 @@ class WorkspaceProjects(Coverage):
         marker, rules, root = self._rules.marker, self._rules, self._root
         if (known := self._finding_folders) is None or known[0] != self._changes or known[1].done():
             finding = self._sources.folders(
-                self._projects().of, lambda folder: not rules.ignores(folder / marker, root)
+                self._projects().nearest, lambda folder: not rules.ignores(folder / marker, root)
             )
             known = self._finding_folders = self._changes, asyncio.create_task(finding)
         changes, listing = known

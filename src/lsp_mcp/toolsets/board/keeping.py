@@ -45,7 +45,7 @@ class KeepingTools(BoardToolset):
         if revision is not None:
             found = await self._read(call, lambda at: versions.as_of(at, kind, id, revision))
             return as_json({"id": id, "revision": revision, **found})
-        found = await self._read(call, lambda at: versions.of(at, kind, id))
+        found = await self._read(call, lambda at: versions.revisions(at, kind, id))
         return as_json({**found, "entries": [_entry(one) for one in found["entries"]]})
 
     @tool(title="What was deleted", read_only=True, listed=False)

@@ -66,7 +66,7 @@ class BreakpointTools(DebugToolset):
     def _removed(self, number: int | None, clear: str | None) -> list[Breakpoint]:
         ours = self._debug.breakpoints
         if clear is not None:
-            gone = list(ours) if clear == "all" else ours.of(self._context.sessions.workspace.file(clear))
+            gone = list(ours) if clear == "all" else ours.in_file(self._context.sessions.workspace.file(clear))
         else:
             gone = [found] if number is not None and (found := ours.get(number)) else []
             if not gone:

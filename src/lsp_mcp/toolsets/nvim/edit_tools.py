@@ -97,7 +97,7 @@ class EditTools(NvimToolset):
             return await SymbolTarget(session, target.path, text, identifier).loaded()
 
         targets = Targets(target.sessions)
-        asking = partial(Questions(targets, None).about, call, session, find)
+        asking = partial(Questions(targets, None).answer_found, call, session, find)
         renamed = await ask_rename(asking, targets, new_name, prepare=prepare_first)
         if apply_edits:
             way_out = "or look at the edits without apply_edits and hand them to lsp_apply_edit."

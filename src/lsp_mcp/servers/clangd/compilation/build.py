@@ -146,7 +146,7 @@ class Build(Coverage):
         """See `backend.Coverage.indexed`."""
         if not (self._folder and self._is_prepared) or self._has_changed:
             return {}
-        found = await asyncio.to_thread(self._folder.about, frozenset(paths))
+        found = await asyncio.to_thread(self._folder.indexed, frozenset(paths))
         return {} if self._has_changed else found
 
     # --- what changed ------------------------------------------------------------------------------

@@ -66,14 +66,14 @@ class ChosenDatabase:
     def may_be_other(self, changed: Iterable[Path]) -> bool:
         """Whether these changes could make `look_again` find another database."""
         named = any(path.name in (self._rules.database, self._rules.flags) for path in changed)
-        return self.now is None or named or Signature.of(self.now.file) != self.now.signature
+        return self.now is None or named or Signature.read(self.now.file) != self.now.signature
 
     def look_again(self) -> None:
         """Read the file to use now, unless it was the last one read."""
         file, known = self.find(), self.now
         if file is None:
             self.now = None
-        elif known is None or file != known.file or Signature.of(file) != known.signature:
+        elif known is None or file != known.file or Signature.read(file) != known.signature:
             self.now = self._read(file)
 
     def differs(self) -> bool:

@@ -107,13 +107,13 @@ def find_database(root: Path, rules: Compilation) -> Path | None:
 
 
 def _age(file: Path) -> int:
-    signature = Signature.of(file)
+    signature = Signature.read(file)
     return signature.mtime_ns if signature else 0
 
 
 def database_of_flags(file: Path, sources: Iterable[Path]) -> Database:
     """The database in which each of `sources` is compiled with the flags in `file`."""
-    signature = Signature.of(file)
+    signature = Signature.read(file)
     try:
         flags = [flag.strip() for flag in content(file).decode("utf-8").split("\n") if flag.strip()]
     except (OSError, UnicodeDecodeError) as error:
@@ -142,7 +142,7 @@ def read_database(file: Path, root: Path) -> Database:
     Symbolic links in the names of folders are resolved, as in `root`, and other names of `root` in commands too: the
     server knows each file by one name only.
     """
-    signature = Signature.of(file)
+    signature = Signature.read(file)
     real = lru_cache(None)(_real)
     try:
         entries = json.loads(content(file))

@@ -19,11 +19,11 @@ class FilesElsewhere:
 
     def watch(self, files: Iterable[Path]) -> None:
         """Replace the set of files; their present state counts as known."""
-        self._seen = {path: Signature.of(path) for path in islice(files, _MOST)}
+        self._seen = {path: Signature.read(path) for path in islice(files, _MOST)}
 
     def changed(self) -> list[Path]:
         """Those that have changed since the last call."""
-        before, self._seen = self._seen, {path: Signature.of(path) for path in self._seen}
+        before, self._seen = self._seen, {path: Signature.read(path) for path in self._seen}
         return [path for path, signature in self._seen.items() if signature != before[path]]
 
     @property

@@ -140,7 +140,7 @@ class IndexFolder:
         Those that are not in the list of the last start count as changed.
         """
         before = self._read_elsewhere()
-        now = {path: Signature.of(path) for path in headers}
+        now = {path: Signature.read(path) for path in headers}
         same = {path for path, signature in now.items() if path in before and before[path][0] == signature}
         same.update(path for path in now.keys() & before if before[path][1] and before[path][1] == _digest(path))
         changed = {*now, *before} - same
@@ -151,10 +151,10 @@ class IndexFolder:
         """The server has ended: contents that have not changed since `prepare` are what its index was made from."""
         elsewhere = self._read_elsewhere()
         self._write_elsewhere(
-            {path: (was, _digest(path) if Signature.of(path) == was else "") for path, (was, _) in elsewhere.items()}
+            {path: (was, _digest(path) if Signature.read(path) == was else "") for path, (was, _) in elsewhere.items()}
         )
         if self.folder == self._home and not self._temporary and (known := self._read()[0]):
-            changed = {path for path, one in known.items() if Signature.of(path) != one.state.signature}
+            changed = {path for path, one in known.items() if Signature.read(path) != one.state.signature}
             kept = {path: replace(one, digest="") if path in changed else one for path, one in known.items()}
             self._write(kept, is_final=True)
 
@@ -163,7 +163,7 @@ class IndexFolder:
         pattern = re.compile(self._rules.shard_pattern)
         return Counter(match[1] for shard in self.index.glob("*") if (match := pattern.fullmatch(shard.name)))
 
-    def about(self, paths: Collection[Path]) -> dict[Path, Indexed]:
+    def indexed(self, paths: Collection[Path]) -> dict[Path, Indexed]:
         """What the index on disk has about each of `paths`, as far as its form is known. See `prepare`."""
         names, found = {path.name for path in paths}, dict[Path, Indexed]()
         pattern = re.compile(self._rules.shard_pattern)
@@ -176,7 +176,7 @@ class IndexFolder:
 
     def _content(self, shard: Path) -> Indexed | None:
         """The content of a file of the index, remembered as long as the server does not replace it."""
-        signature = Signature.of(shard)
+        signature = Signature.read(shard)
         if signature is None:
             return None
         with self._reading:
@@ -263,7 +263,9 @@ class IndexFolder:
         try:
             listed = json.loads(self._files.read_bytes())
             if listed["made_with"] == _surroundings(self._rules):
-                return {Path(path): _Known.of(*one) for path, one in listed["files"].items()}, listed["is_final"]
+                return {Path(path): _Known.from_listed(*one) for path, one in listed["files"].items()}, listed[
+                    "is_final"
+                ]
             log.info("the environment has changed: the index in %s is built again", self._home)
         except (OSError, ValueError, TypeError, LookupError) as error:
             log.debug("%s: %r", self._files, error)
@@ -316,7 +318,7 @@ class _Known(Struct, frozen=True):
     scan: Scan
 
     @classmethod
-    def of(
+    def from_listed(
         cls,
         signature: list[int],
         command: int,
@@ -350,7 +352,7 @@ class _Known(Struct, frozen=True):
 def _state(path: Path, database: Database | None) -> _State:
     commands = database.commands.get(path) if database else None
     command = zlib.crc32(json.dumps(commands, sort_keys=True).encode()) if commands else 0
-    return _State(Signature.of(path), command)
+    return _State(Signature.read(path), command)
 
 
 def _digest(path: Path) -> str:
