@@ -74,6 +74,7 @@ def _graph(answer: dict[str, Any]) -> Graph:
             outside=found.get("outside", False),
             calls=frozenset(triples(found.get("calls", []), files)),
             subtypes=tuple(found.get("subtypes", ())),
+            found=tuple(found.get("found", ())),
         )
     unread = {
         file: {

@@ -29,7 +29,7 @@ class Symbol:
     `uses` are these places, including declarations; `calls` are the calls among them. `where` are its definitions, or
     declarations if there is none. `family` names the symbols that a language server may treat as this one by design: a
     method and those it implements; their places are neither wrong in an answer, nor missing. `subtypes` are the ids of
-    all types below this one.
+    all types below this one, `found` where running code asks for an interface by which it finds this method.
     """
 
     id: str
@@ -44,6 +44,7 @@ class Symbol:
     outside: bool = False
     calls: frozenset[Place] = frozenset()
     subtypes: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
     allowed: frozenset[Place] = frozenset()  # places that are neither required nor wrong
     elsewhere: frozenset[Place] = frozenset()  # its places in other configurations only
 
@@ -109,7 +110,10 @@ class Graph:
         return found
 
     def same(self, other: Graph) -> str:
-        """The difference of the use graph of `other`, and of what its types are below; ignoring names, "" if none."""
+        """The difference of the use graph of `other`, of what its types are below, and of what running code finds.
+
+        Names are ignored; "" if there is none.
+        """
         here, there = ({s.id: s.uses for s in graph.symbols.values()} for graph in (self, other))
         for lost in here.keys() ^ there.keys():
             side = "lost" if lost in here else "new"
@@ -122,6 +126,9 @@ class Graph:
                 return (
                     f"{symbol.id}: {len(symbol.subtypes)} types below it, then {len(other.symbols[symbol.id].subtypes)}"
                 )
+            if set(symbol.found) != set(other.symbols[symbol.id].found):
+                was, is_now = (", ".join(one.found) or "nothing" for one in (symbol, other.symbols[symbol.id]))
+                return f"{symbol.id}: found by running code through {was}, then through {is_now}"
         return ""
 
 

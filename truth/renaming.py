@@ -68,7 +68,7 @@ def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbo
         places.update(_spelled_at(file, before, after, symbol.name, name))
     others = places - symbol.uses  # comments, code that the oracle does not read, and a mistake or a related symbol
     is_taken = name in graph.words
-    if is_taken or not symbol.uses <= places or any(place in graph.at for place in others):
+    if is_taken or symbol.found or not symbol.uses <= places or any(place in graph.at for place in others):
         now = language.graph(live)
         why = why or graph.same(now)
         if new := [error for error in now.broken if error not in graph.broken]:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/scanner"
@@ -20,6 +21,7 @@ type entry struct {
 	symbol      *symbol
 	uses, calls map[place]bool
 	subtypes    map[string]bool
+	found       map[string]bool
 }
 
 // A graph gathers what all packages say.
@@ -31,19 +33,24 @@ type graph struct {
 	lines   map[string][]string
 	entries map[string]*entry
 	broken  map[string]bool
-	named   map[string]*types.TypeName // package-level types, by package variant and name
+	named   map[string]*types.TypeName  // package-level types, by package variant and name
+	asked   map[*types.Interface]string // interfaces that running code asks values for, and where it does
+	seen    map[*types.Package]bool     // of Go's library
 }
 
 func newGraph(fset *token.FileSet, dir string) *graph {
 	return &graph{
 		fset: fset, dir: dir, numbers: map[string]int{}, lines: map[string][]string{},
 		entries: map[string]*entry{}, broken: map[string]bool{}, named: map[string]*types.TypeName{},
+		asked: map[*types.Interface]string{types.Universe.Lookup("error").Type().Underlying().(*types.Interface): "error"},
+		seen:  map[*types.Package]bool{},
 	}
 }
 
 // add takes one checked package.
 func (g *graph) add(pkg *types.Package, files []*ast.File, info *types.Info) {
 	owners := ownersOf(pkg)
+	g.askOutside(pkg)
 	for ident, object := range info.Defs {
 		if object != nil {
 			g.use(ident, object, owners)
@@ -62,6 +69,14 @@ func (g *graph) add(pkg *types.Package, files []*ast.File, info *types.Info) {
 	}
 	for _, file := range files {
 		ast.Inspect(file, func(node ast.Node) bool {
+			switch of := node.(type) {
+			case *ast.TypeAssertExpr:
+				g.ask(of.Type, info)
+			case *ast.CaseClause:
+				for _, one := range of.List {
+					g.ask(one, info)
+				}
+			}
 			if call, ok := node.(*ast.CallExpr); ok {
 				if ident := calleeOf(call); ident != nil {
 					if called, ok := info.Uses[ident].(*types.Func); ok {
@@ -78,6 +93,43 @@ func (g *graph) add(pkg *types.Package, files []*ast.File, info *types.Info) {
 		if typeName, ok := pkg.Scope().Lookup(name).(*types.TypeName); ok && !typeName.IsAlias() {
 			g.named[fmt.Sprintf("%p.%s", pkg, name)] = typeName
 		}
+	}
+}
+
+// ask notes that running code asks whether a value has the type of an expression, if that is an interface.
+func (g *graph) ask(expr ast.Expr, info *types.Info) {
+	if value, ok := info.Types[expr]; expr != nil && ok && value.IsType() {
+		if under, ok := value.Type.Underlying().(*types.Interface); ok && under.NumMethods() > 0 && under.IsMethodSet() {
+			at := g.fset.PositionFor(expr.Pos(), false)
+			file, _ := g.relative(at.Filename)
+			g.asked[under] = min(fmt.Sprintf("%s:%d:%d", file, at.Line, at.Column), cmp.Or(g.asked[under], "~"))
+		}
+	}
+}
+
+// askedOutside are interfaces of Go's library that it asks values for, by package.
+var askedOutside = map[string][]string{
+	"fmt":           {"Stringer", "GoStringer", "Formatter"},
+	"encoding":      {"TextMarshaler", "TextUnmarshaler", "BinaryMarshaler", "BinaryUnmarshaler"},
+	"encoding/json": {"Marshaler", "Unmarshaler"},
+	"io":            {"WriterTo", "ReaderFrom", "StringWriter"},
+}
+
+// askOutside notes what the packages below one ask for, if they are Go's.
+func (g *graph) askOutside(pkg *types.Package) {
+	if g.seen[pkg] {
+		return
+	}
+	g.seen[pkg] = true
+	for _, name := range askedOutside[pkg.Path()] {
+		if found := pkg.Scope().Lookup(name); found != nil {
+			if under, ok := found.Type().Underlying().(*types.Interface); ok {
+				g.asked[under] = pkg.Path() + "." + name
+			}
+		}
+	}
+	for _, imported := range pkg.Imports() {
+		g.askOutside(imported)
 	}
 }
 
@@ -135,7 +187,7 @@ func (g *graph) entry(object types.Object, owners map[types.Object]string) *entr
 			ID: id, Name: object.Name(), Kind: kind, Pkg: object.Pkg().Path(), Owner: owners[object],
 			Generic: generic, Outside: outside, Related: related,
 		},
-		uses: map[place]bool{}, calls: map[place]bool{}, subtypes: map[string]bool{},
+		uses: map[place]bool{}, calls: map[place]bool{}, subtypes: map[string]bool{}, found: map[string]bool{},
 	}
 	g.entries[id] = e
 	return e
@@ -150,7 +202,7 @@ func (g *graph) errors(object types.Object) *entry {
 	if g.entries[id] == nil {
 		g.entries[id] = &entry{
 			symbol: &symbol{ID: id, Name: object.Name(), Kind: "method", Outside: true, Related: "Error/0/1"},
-			uses:   map[place]bool{}, calls: map[place]bool{}, subtypes: map[string]bool{},
+			uses:   map[place]bool{}, calls: map[place]bool{}, subtypes: map[string]bool{}, found: map[string]bool{},
 		}
 	}
 	return g.entries[id]
@@ -292,6 +344,29 @@ func (g *graph) relate() {
 	}
 }
 
+// find says by which of the asked interfaces running code finds the methods of the package-level types.
+func (g *graph) find() {
+	for _, name := range g.named {
+		if types.IsInterface(name.Type()) || isGeneric(name) {
+			continue
+		}
+		for under, at := range g.asked {
+			pointer := types.NewPointer(name.Type())
+			if !types.Implements(pointer, under) {
+				continue
+			}
+			for method := range under.Methods() {
+				object, _, _ := types.LookupFieldOrMethod(pointer, true, method.Pkg(), method.Name())
+				if of, ok := object.(*types.Func); ok {
+					if e := g.entry(of, nil); e != nil {
+						e.found[at] = true
+					}
+				}
+			}
+		}
+	}
+}
+
 func isGeneric(name *types.TypeName) bool {
 	named, ok := name.Type().(*types.Named)
 	return ok && named.TypeParams().Len() > 0
@@ -299,12 +374,14 @@ func isGeneric(name *types.TypeName) bool {
 
 func (g *graph) answer() (*answer, error) {
 	g.relate()
+	g.find()
 	given := &answer{Broken: sorted(g.broken), Unread: map[string]map[string][]int{}}
 	for _, e := range g.entries {
 		if len(e.uses) == 0 {
 			continue
 		}
 		e.symbol.Uses, e.symbol.Calls, e.symbol.Subtypes = flat(e.uses), flat(e.calls), sorted(e.subtypes)
+		e.symbol.Found = sorted(e.found)
 		given.Symbols = append(given.Symbols, e.symbol)
 	}
 	sort.Slice(given.Symbols, func(i, j int) bool { return given.Symbols[i].ID < given.Symbols[j].ID })

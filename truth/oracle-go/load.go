@@ -129,6 +129,7 @@ func (l *load) check(p *listed) *types.Package {
 		info.Defs = map[*ast.Ident]types.Object{}
 		info.Uses = map[*ast.Ident]types.Object{}
 		info.Implicits = map[ast.Node]types.Object{}
+		info.Types = map[ast.Expr]types.TypeAndValue{}
 	}
 	version := ""
 	if p.Module != nil && p.Module.GoVersion != "" {

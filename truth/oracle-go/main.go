@@ -40,6 +40,7 @@ type symbol struct {
 	Calls    []int    `json:"calls,omitempty"`
 	Related  string   `json:"related,omitempty"`
 	Subtypes []string `json:"subtypes,omitempty"`
+	Found    []string `json:"found,omitempty"`
 }
 
 func main() {

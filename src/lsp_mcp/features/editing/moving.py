@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.disk.files import content_or_nothing
-from lsp_mcp.edits.plan import EditPlan, RenameFile
+from lsp_mcp.edits.plan import DeleteFile, EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.requests.edit_plans import plan_of
@@ -86,6 +86,23 @@ def with_data(backend: Backend, plan: EditPlan) -> EditPlan:
         return plan
     last = plan.steps.index(moves[-1]) + 1
     return replace(plan, steps=(*plan.steps[:last], *data, *plan.steps[last:]))
+
+
+def in_its_folder(backend: Backend, plan: EditPlan, path: Path, package: str) -> EditPlan:
+    """`plan`, which renames the package of `path`, without a move if the folder is not called as the `package` is.
+
+    The last word of its path is then another one (`go-yaml`, `v2`), for which gopls 0.24 makes up a new one in imports.
+    """
+    own = [step for step in plan.steps if isinstance(step, RenameFile) and step.old.parent == path.parent]
+    if backend.plugin.renaming.packages is None or not own or path.parent.name == package:
+        return plan
+    steps: list[Step | None] = []
+    for step in plan.steps:
+        if isinstance(step, FileChange):
+            steps.append(step.without([one for one in step.changes if not one.old_text.isidentifier()]))
+        elif not isinstance(step, RenameFile | DeleteFile):
+            steps.append(step)
+    return replace(plan, steps=tuple(filter(None, steps)))
 
 
 async def build_changes(backend: Backend, plan: EditPlan) -> list[str]:

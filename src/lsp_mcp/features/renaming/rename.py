@@ -15,7 +15,7 @@ from lsp_mcp.edits.rewriting import by_word
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import of_namesakes, own_references
-from lsp_mcp.features.editing.moving import with_data
+from lsp_mcp.features.editing.moving import in_its_folder, with_data
 from lsp_mcp.features.renaming.by_name import found_by_name
 from lsp_mcp.features.renaming.mentions import mentions, told
 from lsp_mcp.features.renaming.named_after import (
@@ -135,7 +135,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     plan = await plan_of(backend, [edit])
     # Some servers replace whole files (python-lsp-server 1.x).
     plan = replace(plan, steps=tuple(by_word(step) if isinstance(step, FileChange) else step for step in plan.steps))
-    plan = with_data(backend, plan)
+    plan = with_data(backend, in_its_folder(backend, plan, path, text.slice(identifier).removesuffix("_test")))
     namesakes = await of_namesakes(backend, Definitions(backend), _places(plan), (path, identifier.start))
     mixed = tuple(namesakes.gaps(backend, text.slice(identifier), _places(plan)))
     plan = _without_files(plan, namesakes.others)
