@@ -13,11 +13,16 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.disk.files import Signature, content_or_nothing
+from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.renaming.by_name import looked_up
 from lsp_mcp.features.renaming.named_after import Renamed, renamed_symbol
 from lsp_mcp.prose import first_few
 from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.requests.refusals import note
+from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.requests.symbols import Symbol, flat
 from lsp_mcp.servers.traits import Mention
 from lsp_mcp.text import Point, Text
 from lsp_mcp.words.index import words_in
@@ -26,6 +31,7 @@ _MOST_FILES = 5_000  # files searched for one kind of mention
 _MOST_SIZE = 1 << 20  # bytes of a file that is searched
 _MOST_KEPT = 2_000_000  # words of such files
 _FILES = 3  # listed
+PARAMETER = "parameter"  # a kind of symbol that no outline has
 _WORDS: RememberedOf[Backend, str, Signature, frozenset[bytes]] = RememberedOf(_MOST_KEPT)
 
 
@@ -56,19 +62,46 @@ async def mentions(backend: Backend, symbol: Renamed) -> Mentions:
     return Mentions(tuple(one for _, one in sorted(surely.items())), tuple(kept), left_out)
 
 
+async def renamed_parameter(backend: Backend, path: Path, point: Point) -> Renamed | None:
+    """The parameter at `point`, of a function whose body is in another language; its owner is that function."""
+    if not any(PARAMETER in rule.kinds for rule in backend.plugin.mentions):
+        return None
+    try:
+        places = await definition_places(backend, path, point)
+        if len(places) != 1 or not places[0][0].is_relative_to(backend.root):
+            return None
+        file, start = places[0]
+        outline = flat(await document_symbols(backend, file))
+    except RefusedError as error:
+        note(path, error)
+        return None
+    for one in outline:
+        if one.extent and one.kind in ("function", "method") and one.extent.start < start < one.extent.end:
+            text = one.place.text
+            span = text.identifier_at(start)
+            if span and not text.slice(one.extent).endswith("}"):
+                place = Place(file, span, text)
+                owner = re.split(r"\W+", one.name)[-1]
+                return Renamed(Symbol(text.slice(span), PARAMETER, place), text.slice(span), owner)
+    return None
+
+
 async def mentioned(backend: Backend, path: Path, point: Point, known: Iterable[Place] = ()) -> str:
     """Where the symbol at `point` of `path` is called by its name outside the code of its server, or is looked up by a
     string; for people.
 
     Places that are `known` are left out. Empty if there are none.
     """
-    if not backend.plugin.mentions or not (symbol := await renamed_symbol(backend, path, point)):
+    if not backend.plugin.mentions:
+        return ""
+    symbol = await renamed_symbol(backend, path, point) or await renamed_parameter(backend, path, point)
+    if symbol is None:
         return ""
     found = await mentions(backend, symbol)
     # The span of a server may begin with the mark before the name.
     lines = {(place.path, place.span.start.line) for place in known}
     every = [one for one in (*found.surely, *found.may) if (one[0].path, one[0].span.start.line) not in lines]
-    where = await looked_up(backend, symbol) if symbol.owner else ""
+    where = await looked_up(backend, symbol) if symbol.owner and symbol.symbol.kind != PARAMETER else ""
     return ", ".join(filter(None, [told(backend, every), f"{where} (a string)" if where else ""]))
 
 
@@ -122,7 +155,11 @@ def _with_word(backend: Backend, files: Sequence[str], name: str) -> list[Path]:
 
 def _places(path: Path, text: Text, rule: Mention, symbol: Renamed) -> list[tuple[Place, int]]:
     content, pattern = text.content, re.compile(_filled(rule.pattern, symbol))
-    ranges = [found.span() for found in re.finditer(rule.within, content)] if rule.within else [(0, len(content))]
+    ranges = (
+        [found.span() for found in re.finditer(_filled(rule.within, symbol), content)]
+        if rule.within
+        else [(0, len(content))]
+    )
     return [
         (Place(path, text.offsets_span(*found.span("name")), text), found.start("name"))
         for start, end in ranges

@@ -17,7 +17,7 @@ from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import of_namesakes, own_references
 from lsp_mcp.features.editing.moving import in_its_folder, with_data
 from lsp_mcp.features.renaming.by_name import found_by_name
-from lsp_mcp.features.renaming.mentions import mentions, told
+from lsp_mcp.features.renaming.mentions import mentions, renamed_parameter, told
 from lsp_mcp.features.renaming.named_after import (
     Renamed,
     known_by_name,
@@ -147,12 +147,9 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     strangers += left_behind
     if known := known_by_name(backend.plugin.renaming, together, new_name):
         plan = replace(plan, confirmations=(*plan.confirmations, known))
+    if mentioned := renamed or await renamed_parameter(backend, path, identifier.start):
+        plan = await _with_mentions(backend, mentioned, new_name, plan)
     if renamed:
-        named = await mentions(backend, renamed)
-        plan = Renaming(plan).joined_by((place for place, _ in named.surely), new_name).plan
-        if named.may:
-            kept = f"{renamed.name} stays as it is in {told(backend, named.may)}"
-            plan = replace(plan, confirmations=(*plan.confirmations, kept))
         sites = Renaming(plan).sites
         dynamic = await found_by_name(backend, renamed, new_name, sites)
         plan = replace(plan, confirmations=(*plan.confirmations, *dynamic))
@@ -168,6 +165,16 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     clashes = await _clashes(backend, Definitions(backend), home, new_name)
     strangers += [*missed, *shared, *clashes]
     return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, mixed)
+
+
+async def _with_mentions(backend: Backend, renamed: Renamed, new_name: str, plan: EditPlan) -> EditPlan:
+    """`plan` with the places outside the server's code that name `renamed`; those that only may must be confirmed."""
+    named = await mentions(backend, renamed)
+    plan = Renaming(plan).joined_by((place for place, _ in named.surely), new_name).plan
+    if not named.may:
+        return plan
+    kept = f"{renamed.name} stays as it is in {told(backend, named.may)}"
+    return replace(plan, confirmations=(*plan.confirmations, kept))
 
 
 async def _refuse_generated(backend: Backend, path: Path, point: Point) -> None:

@@ -30,6 +30,12 @@ MENTIONS = (
         is_sure=True,
     ),
     Mention(what="assembler", files=_ASSEMBLER, pattern=r"\b(?P<name>{name})__?[a-z]\w*", kinds=("struct",)),
+    # `x+0(FP)`, `p_base+8(FP)` in the body of its function; the assembler ignores these names, `go vet` does not.
+    Mention(
+        what="assembler", files=_ASSEMBLER, pattern=r"\b(?P<name>{name})(?:_\w+)?\+\d+\(FP\)",
+        within=r"(?m)^[ \t]*TEXT[ \t]+[\w.∕]*·{owner}(?:<\w*>)?\(SB\)(?:(?!^[ \t]*TEXT[ \t])[\s\S])*",
+        kinds=("parameter",), is_sure=True,
+    ),
     Mention(
         what="C", files=r"\.(?:[ch](?:[ch]|pp|xx)?|mm?|swig(?:cxx)?)$", pattern=r"\b(?P<name>{name})\b",
         kinds=("function",), declared=r"(?m)^//export[ \t]+{name}\b",
