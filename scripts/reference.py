@@ -204,6 +204,7 @@ def _cli() -> str:
         "| `LSP_MCP_TOKEN` | the token for HTTP, WebSocket and the bridge; default: that of `lsp-mcp token` |\n"
         "| `LSP_MCP_CACHE` | where indexes and caches are kept, instead of the user's cache folder |\n"
         "| `LSP_MCP_SERVERS` | where `lsp-mcp install` puts language servers and debuggers |\n"
+        "| `LSP_MCP_INDEX` | the folder of the index store that is used without `--index-store` |\n"
         "| `LSP_MCP_SHARED` | `0` is `--no-shared` |\n"
         "| `MCP_PORT`, `NVIM_LISTEN_ADDRESS` | the port and the Neovim of `lsp-mcp bridge` |\n"
         "| `NO_COLOR` | no colours on a terminal |\n",

@@ -15,6 +15,8 @@ TOOLS = (HERE.parent / ".tools" / "bin", Path(sys.prefix) / "bin")
 # Indexes that tests make go with them.
 _CACHE = tempfile.TemporaryDirectory(prefix="lsp-mcp-cache-")
 os.environ["LSP_MCP_CACHE"] = _CACHE.name
+# An index that this machine's user has pushed is none of theirs.
+os.environ["LSP_MCP_INDEX"] = str(Path(_CACHE.name) / "index")
 # Tests of what is shared say so.
 os.environ["LSP_MCP_SHARED"] = "0"
 os.environ["PATH"] = os.pathsep.join([*map(str, TOOLS), os.environ["PATH"]])

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from index.scip_files import DEFINITION, document, go_symbol, occurrence, write
 from lsp_mcp.cli.main import main
+from lsp_mcp.index.place import known_store
 
 HELLO = go_symbol("example.com/a", "Hello().")
 
@@ -106,3 +107,13 @@ def test_build_with_the_real_indexer(root: Path, tmp_path: Path, store: str) -> 
     assert index("build", "--workspace-root", root, "--output", tmp_path / "index.scip").exit_code == 0
     pushed = index("push", tmp_path / "index.scip", "--repository", "a", "--commit", "abc", "--index-store", store)
     assert pushed.exit_code == 0
+
+
+def test_without_a_named_store_it_is_a_file_in_the_folder_for_it(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests have one of their own, so that answers do not depend on what the user of this machine has indexed."""
+    assert known_store(None) is None
+    monkeypatch.setenv("LSP_MCP_INDEX", str(tmp_path / "own"))
+    assert index("push", file, "--repository", "example.com/a", "--commit", "abc").exit_code == 0
+    assert known_store(None) == f"sqlite:///{tmp_path / 'own' / 'index.sqlite3'}"

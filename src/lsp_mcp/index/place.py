@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import platformdirs
@@ -27,8 +28,8 @@ def store_url(given: str | None) -> str:
 
 
 def default_file() -> Path:
-    """The file that is used if no store is named; it need not exist."""
-    return platformdirs.user_data_path("lsp-mcp") / _FILE
+    """The file that is used if no store is named, in `LSP_MCP_INDEX` or the user's data folder; it need not exist."""
+    return Path(os.environ.get("LSP_MCP_INDEX") or platformdirs.user_data_path("lsp-mcp")) / _FILE
 
 
 def known_store(given: str | None) -> str | None:
