@@ -15,6 +15,18 @@ WORKDIR /source
 COPY . .
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
+# One server for a team, of the index of many repositories: see compose.yaml.
+FROM python:${PYTHON}-slim-bookworm AS team
+RUN --mount=type=bind,from=wheel,source=/wheels,target=/wheels \
+    pip install --no-cache-dir "$(echo /wheels/*.whl)[team]" \
+    && useradd --create-home --uid 1000 agent
+USER 1000
+WORKDIR /home/agent
+EXPOSE 8765
+HEALTHCHECK --start-period=30s CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8765/health', timeout=5)"]
+ENTRYPOINT ["lsp-mcp"]
+CMD ["--transport", "http", "--host", "0.0.0.0", "--port", "8765", "--backend", "index"]
+
 FROM python:${PYTHON}-slim-bookworm
 # gopls runs go, and cgo a C compiler; clangd needs the headers of the C and C++ libraries. git is for find_impact.
 # hadolint ignore=DL3008

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable
 from time import monotonic
@@ -17,6 +16,7 @@ from lsp_mcp.board.processes import has_ended
 from lsp_mcp.board.store import Actor, Transaction
 from lsp_mcp.board.tables import agents, people, questions, tasks
 from lsp_mcp.errors import CallerError
+from lsp_mcp.secret_tokens import token_hash
 
 SILENT = 90.0  # seconds of silence after which a process counts as ended
 _MOST_CLIENT = 120
@@ -36,7 +36,7 @@ def connect(at: Transaction, client: str, process: str, token: str | None = None
             client=fields.printable(client, _MOST_CLIENT),
             connected=True,
             process=process,
-            token=token and _hash(token),
+            token=token and token_hash(token),
             first_seen=at.now,
             last_seen=at.now,
         )
@@ -51,7 +51,7 @@ def come_back(at: Transaction, token: str, client: str, process: str) -> Actor:
     Raises:
         CallerError: there is none.
     """
-    row = at.connection.execute(sa.select(agents).where(agents.c.token == _hash(token))).mappings().first()
+    row = at.connection.execute(sa.select(agents).where(agents.c.token == token_hash(token))).mappings().first()
     if row is None:
         raise CallerError("no agent of this board has that agentToken; leave it out to register as a new agent.")
     at.connection.execute(
@@ -226,10 +226,6 @@ def _tell_of_claims(at: Transaction, agent: str, action: str) -> None:
     """Report that the claims of an agent are held again (`claimed`), or not any more (`lapsed`)."""
     for claim in at.connection.execute(sa.select(tasks.c.id, tasks.c.title).where(tasks.c.claimed_by == agent)).all():
         at.change(action, "task", claim.id, claim.title)
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def _free_id(at: Transaction) -> str:

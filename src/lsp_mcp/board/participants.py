@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from lsp_mcp.board import agents
 from lsp_mcp.board.board import Board
 from lsp_mcp.board.store import Actor, Transaction
+from lsp_mcp.secret_tokens import new_token
 
 Tell = Callable[[str, dict[str, str]], Awaitable[None]]
 """Sends a connection a message, with the sender's name."""
@@ -46,7 +46,7 @@ class Participants:
         process = self._board.process
         async with self._joining:
             if key not in self._connections:
-                known = token or secrets.token_urlsafe(24)
+                known = token or new_token()
 
                 def work(at: Transaction) -> Actor:
                     if token:

@@ -9,12 +9,13 @@ import click
 from lsp_mcp.cli.help import OrderedGroup, json_flag
 from lsp_mcp.cli.options import ServerFlags, server_flags
 
-_store = click.option(
+store_flag = click.option(
     "--index-store",
     "store",
     metavar="URL",
     help="postgresql://USER@HOST/DATABASE or sqlite:///FILE. Default: a file in the user's data folder.",
 )
+"""The flag that names an index store."""
 _repository = click.option("--repository", required=True, metavar="NAME", help="For example github.com/x/y.")
 
 
@@ -33,7 +34,7 @@ def index() -> None:
 @click.option("--root", type=click.Path(path_type=Path), help="The checkout, whose text makes columns exact.")
 @click.option("--with-text", is_flag=True, help="Store the sources too, from the file or from --root.")
 @click.option("--name", help="A name, for example of a release; a named index is kept when newer ones are pushed.")
-@_store
+@store_flag
 @json_flag
 def push(
     file: Path,
@@ -66,7 +67,7 @@ def build(flags: ServerFlags, output: Path, as_json: bool) -> None:
 
 
 @index.command("list")
-@_store
+@store_flag
 @json_flag
 def list_indexes(store: str | None, as_json: bool) -> None:
     """List the stored indexes with their commits, ages and sizes."""
@@ -78,7 +79,7 @@ def list_indexes(store: str | None, as_json: bool) -> None:
 @index.command()
 @_repository
 @click.option("--commit", metavar="SHA", help="Only the index of this commit; a shortened SHA is enough.")
-@_store
+@store_flag
 @json_flag
 def drop(repository: str, commit: str | None, store: str | None, as_json: bool) -> None:
     """Remove the indexes of a repository."""
@@ -88,7 +89,7 @@ def drop(repository: str, commit: str | None, store: str | None, as_json: bool) 
 
 
 @index.command()
-@_store
+@store_flag
 @json_flag
 def gc(store: str | None, as_json: bool) -> None:
     """Remove all indexes but the newest of each repository and the named ones."""

@@ -28,6 +28,7 @@ from lsp_mcp.cli.name_completion import of_names
 from lsp_mcp.cli.options import Seconds, ServerFlags, server_flags
 from lsp_mcp.cli.serve import LOCAL, serve, serve_on, share_on
 from lsp_mcp.cli.token import given_token
+from lsp_mcp.cli.token_commands import token
 from lsp_mcp.door.environment import absolute_folders
 from lsp_mcp.door.hook import WITHIN_SECONDS
 from lsp_mcp.door.request import daemon_request
@@ -68,12 +69,20 @@ _EXIT_STATUS = (
     default=LOCAL,
     show_default=True,
     help="For --transport http: the address to listen on, 0.0.0.0 in a container. Requests must still name "
-    "localhost and send the token.",
+    "localhost and send the token; with --backend index they may name any host.",
+)
+@click.option(
+    "--rate-limit",
+    type=click.IntRange(min=1),
+    default=300,
+    show_default=True,
+    metavar="NUMBER",
+    help="For --transport http with --backend index: requests of each person in a minute.",
 )
 @_shared
 @click.version_option(__version__, "--version", prog_name="lsp-mcp")
 @click.pass_context
-def main(context: click.Context, flags: ServerFlags, transport: str, port: int, host: str) -> None:
+def main(context: click.Context, flags: ServerFlags, transport: str, port: int, host: str, rate_limit: int) -> None:
     """Language servers for AI agents, over the Model Context Protocol.
 
     Without a command: serve MCP for the code in the workspace root.
@@ -82,6 +91,7 @@ def main(context: click.Context, flags: ServerFlags, transport: str, port: int, 
     if (
         context.invoked_subcommand is None
         and transport == "http"
+        and not flags.from_index
         and (request := daemon_request(sys.argv[1:], listening=True))
     ):
         # The environment is as doors on stdio have it: it is a part of which daemon is asked.
@@ -94,6 +104,10 @@ def main(context: click.Context, flags: ServerFlags, transport: str, port: int, 
     if os.environ.get("NO_COLOR"):
         context.color = False
     if context.invoked_subcommand is None:
+        if transport == "http" and flags.from_index:
+            from lsp_mcp.cli.team import serve_for_team
+
+            serve_for_team(port, flags, rate_limit, host)
         if transport == "http":
             serve_on(port, flags.running(), flags, given_token=context.obj, host=host)
         serve(flags)
@@ -119,6 +133,7 @@ main.add_command(board)
 main.add_command(index)
 main.add_command(adapters)
 main.add_command(trust)
+main.add_command(token)
 
 
 @main.command("syntax-server")
@@ -171,20 +186,6 @@ def daemon_logs(as_json: bool) -> None:
     from lsp_mcp.cli.daemon import logs
 
     logs(as_json=as_json)
-
-
-@main.command("token")
-@json_flag
-@click.pass_context
-def print_token(context: click.Context, as_json: bool) -> None:
-    """Print the token that clients must send.
-
-    It is the same for this user's HTTP servers (--transport http), board and bridge. LSP_MCP_TOKEN sets another.
-    """
-    from lsp_mcp.cli.token import token
-
-    found = token(context.obj)
-    click.echo(json.dumps({"token": found}) if as_json else found)
 
 
 @main.command()

@@ -88,6 +88,22 @@ class IndexStore:
             with self._transaction("BEGIN") as connection:
                 return work(connection)
 
+    def write(self, work: Callable[[Connection], Result]) -> Result:
+        """The result of `work`, all of which is stored or nothing; it may run again if others write at once.
+
+        Raises:
+            UnavailableError: the database is gone, or others kept writing; nothing was stored.
+        """
+        for attempt in range(_TRIES):
+            try:
+                with self._transaction("BEGIN IMMEDIATE") as connection:
+                    return work(connection)
+            except _RepeatedError as error:
+                if attempt == _TRIES - 1:
+                    raise self._unavailable(error.error) from None
+                time.sleep(_PAUSE * (attempt + secrets.randbelow(100) / 100))
+        raise AssertionError("unreachable")
+
     def push(self, gathered: Gathered, repository: str, commit: str, name: str | None = None) -> Pushed:
         """Store what was gathered as the newest index of `repository`, all or nothing. One of that commit is replaced.
 
@@ -125,7 +141,7 @@ class IndexStore:
                     connection.execute(sa.insert(table), [{**key, **one} for one in some])
             return _pushed({**row, "repository_name": repository})
 
-        return self._write(work)
+        return self.write(work)
 
     def indexes(self, repository: str | None = None) -> list[Pushed]:
         """All indexes, or those of one repository; by repository, the newest first. Raises UnavailableError."""
@@ -157,7 +173,7 @@ class IndexStore:
                 connection.execute(sa.delete(repositories).where(repositories.c.id == found[0].key[0]))
             return found
 
-        return self._write(work)
+        return self.write(work)
 
     def gc(self) -> list[Pushed]:
         """Drop the indexes that are neither the newest of their repository nor named; those dropped.
@@ -166,21 +182,10 @@ class IndexStore:
         """
         found = [one for one in self.indexes() if not one.is_newest and not one.name]
         for one in found:
-            self._write(lambda connection, one=one: _delete(connection, *one.key))  # type: ignore[misc]
+            self.write(lambda connection, one=one: _delete(connection, *one.key))  # type: ignore[misc]
         return found
 
     # --- inside ------------------------------------------------------------------------------------
-
-    def _write(self, work: Callable[[Connection], Result]) -> Result:
-        for attempt in range(_TRIES):
-            try:
-                with self._transaction("BEGIN IMMEDIATE") as connection:
-                    return work(connection)
-            except _RepeatedError as error:
-                if attempt == _TRIES - 1:
-                    raise self._unavailable(error.error) from None
-                time.sleep(_PAUSE * (attempt + secrets.randbelow(100) / 100))
-        raise AssertionError("unreachable")
 
     @contextmanager
     def _transaction(self, begin: str, *, reads: bool = False) -> Iterator[Connection]:

@@ -1,4 +1,4 @@
-"""The tables. Every key begins with the repository, then the push: one push is a range of each table.
+"""The tables. Every key of an index begins with the repository, then the push: one push is a range of each table.
 
 So a push touches nothing of others, and PostgreSQL can spread the tables by repository.
 """
@@ -69,3 +69,10 @@ symbols = sa.Table(
              postgresql_where=sa.text("name IS NOT NULL")),
     sqlite_with_rowid=False,
 )  # fmt: skip
+tokens = sa.Table(
+    "index_tokens",
+    metadata,
+    sa.Column("name", sa.String(80), primary_key=True),
+    sa.Column("hash", sa.String(64), nullable=False, unique=True),  # see `secret_tokens.token_hash`
+    sa.Column("added_at", sa.String(32), nullable=False),
+)

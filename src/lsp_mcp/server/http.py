@@ -60,6 +60,7 @@ async def serve_app(
     over: asyncio.Future[Any] | None = None,
     *,
     websockets: bool = False,
+    most_connections: int | None = None,
 ) -> None:
     """Serve until a signal arrives or `over` completes; then end `running`, if it belongs to this process.
 
@@ -80,6 +81,7 @@ async def serve_app(
             timeout_graceful_shutdown=_GRACE,
             ws="websockets-sansio" if websockets else "none",
             ws_max_size=_MOST_FRAME,
+            limit_concurrency=most_connections,
         )
     )
     serving = asyncio.create_task(http.serve(sockets=list(listening)))

@@ -432,7 +432,7 @@ class _Answers:
             return elsewhere.opened(url).read(lambda connection: question(alone, Shelf(connection)))
 
         try:
-            return await asked(url, ask)
+            return await asked(url, ask, alone=self._context.settings.from_index)
         except ModuleNotFoundError as error:
             needed = f"an index store needs {error.name}; install it with: {install_command('index')}"
             raise ConfigError(needed) from None

@@ -164,7 +164,7 @@ class Tool(Struct, frozen=True):
         try:
             answer = await self._answer(call, arguments)
         except Exception:
-            self.count(Answered(self.name, "failed", time.monotonic() - began))
+            self.count(Answered(self.name, "failed", time.monotonic() - began, reader=call.client.key))
             raise
         seconds, size = time.monotonic() - began, len(answer.encode(errors="replace"))
         self.count(Answered(self.name, _OUTCOMES[call.is_complete], seconds, size, call.files, call.client.key))
