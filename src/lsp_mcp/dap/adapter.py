@@ -127,12 +127,17 @@ class DebugAdapter(Data, frozen=True):
     noise: str = ""  # what is left out of its refusals, of exceptions and of names of calls: a pattern
     assign: str = ""  # an expression that sets {name} to {value}, for an adapter that can't be asked to
     hit: str = "{count}"  # a condition that holds at the hit {count} and later
+    streams: dict[str, str] = _EMPTY  # DAP's categories of output that have another meaning here: `stdout`, `debugger`
     chatter: tuple[str, ...] = ()  # patterns of lines of output that are the debugger's own
     chatter_goes_on: str = ""  # of a line after such a line
     not_it: tuple[
         str, ...
     ] = ()  # patterns of paths that are the language's own: what raised there was called elsewhere
     pause_text: str = ""  # in what is said of a stop that was asked for
+    aside_text: str = ""  # in what is said of a thread that stands beside the one to look at: it means nothing
+    says_continued: bool = False  # after each resume, and before the next stop; what comes earlier is of the last one
+    # It may stop at a breakpoint whose condition is false, for which it answers this pattern; empty: it never does.
+    false_condition: str = ""
     refused_text: str = ""  # in what is said of a stop that only means that a step was refused: a pattern
     notes: tuple[Note, ...] = ()
     head_pattern: str = ""  # a line that declares a function and is run when that is made, not when it is called
@@ -184,6 +189,7 @@ def read_debugger(path: Path) -> DebugAdapter:
             adapter.noise,
             adapter.chatter_goes_on,
             adapter.refused_text,
+            adapter.false_condition,
         ]
         patterns += [
             *adapter.chatter,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from lsp_mcp.errors import CallerError, PathError
 from lsp_mcp.text import Text
 
 _LARGEST = 10 * 1024 * 1024  # bytes of a source file that is read
+_HOLE = re.compile(r"\{[^{}]*\}")  # an expression in the text of a log point
 _LONGEST_DIFF = 30_000  # lines of a file whose versions are compared
 
 
@@ -59,6 +61,11 @@ class Breakpoints:
     def in_file(self, path: Path) -> list[Breakpoint]:
         """Those in `path`."""
         return [one for one in self if one.path == path]
+
+    def logged(self, text: str) -> bool:
+        """Whether `text` is what a log point prints."""
+        texts = [_HOLE.split(one.log) for one in self if one.log]
+        return any(re.fullmatch(".*".join(map(re.escape, parts)), text.rstrip("\r\n"), re.DOTALL) for parts in texts)
 
     @property
     def paths(self) -> list[Path]:

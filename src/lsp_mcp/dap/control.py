@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 
 from lsp_mcp.dap.session import DebugSession
-from lsp_mcp.dap.target import Target, quietly
+from lsp_mcp.dap.target import Stop, Target, quietly
 from lsp_mcp.errors import CallerError, LspMcpError, RefusedError
 
 _PROOF_TIMEOUT = 15.0  # seconds for an adapter to show that it is attached to something
@@ -35,6 +35,12 @@ async def pause(session: DebugSession) -> None:
                 problems.append(error)
     if problems and not paused:
         raise problems[0]
+
+
+async def stands(session: DebugSession, stop: Stop) -> None:
+    """After it, the adapter has told what else it has to tell of this stop, and can be asked to go on."""
+    if session.plan.adapter.says_continued:
+        await quietly(stop.target.ask("stackTrace", {"threadId": stop.thread, "startFrame": 0, "levels": 1}))
 
 
 async def threads(session: DebugSession) -> list[str]:

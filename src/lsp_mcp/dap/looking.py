@@ -161,10 +161,15 @@ async def _broken(session: DebugSession, target: Target, top: Frame, hit: Sequen
     return found
 
 
+def hit_by_id(session: DebugSession, stop: Stop) -> list[Breakpoint]:
+    """The breakpoints of which the adapter says that `stop` hit them."""
+    return [one for one in session.breakpoints if one.id in stop.target.hit(stop.hit)]
+
+
 def _on_breakpoint(session: DebugSession, stop: Stop, path: Path | None, line: int) -> list[Breakpoint]:
     """The breakpoints at `stop`, by the adapter's ids or by place."""
     bound = stop.target.bound
-    by_id = [one for one in session.breakpoints if one.id in bound and bound[one.id].number in stop.hit]
+    by_id = hit_by_id(session, stop)
     if by_id or path is None or stop.reason == "step":
         return by_id
     here = [

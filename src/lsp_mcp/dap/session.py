@@ -41,6 +41,7 @@ class Reported:
     call: tuple[Any, ...] = ()  # the one that it stood in
     variables: dict[str, str] = field(default_factory=dict)  # there
     thread: tuple[int, int] | None = None  # of a target, by its id
+    beside: dict[int, tuple[int, ...]] = field(default_factory=dict)  # what other threads hit that stand, by thread
 
 
 class DebugSession:
@@ -69,6 +70,9 @@ class DebugSession:
         self.changes = 0  # that were told of it
         self._process: AdapterProcess | None = None
         self._terminals: list[Terminal] = []
+        # Threads at breakpoints whose conditions the adapter may not have looked at; how often the target had run by
+        # then, and what makes it a stop.
+        self._doubted: list[tuple[Target, Any, list[str], int, Callable[[], None]]] = []
         self._signal = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stdin_file: Any = None
@@ -138,16 +142,20 @@ class DebugSession:
         # Before it is sent: the next stop may arrive with the answer.
         target.stops.clear()
         target.state = "running"
+        target.runs += 1
+        target.awaited = self.plan.adapter.says_continued and target.says_continued
         self._forget_stop()
         try:
             await target.ask(command, {"threadId": thread, **arguments})
         except RefusedError:
+            target.awaited = False
             target.stops.update(kept)
             target.state, self.stop = state, stop
             raise
 
     async def resume_all(self) -> None:
         """Resume everything that is stopped. Raises as `resume`."""
+        self.reported.beside = {}
         for target in self.live:
             if target.stops:
                 await self.resume("continue", target, next(reversed(target.stops)))
@@ -206,13 +214,26 @@ class DebugSession:
 
     def stopped(self, target: Target, body: Json) -> None:
         """See `Host`."""
+        if target.awaited:
+            log.info("%s: a stop from before it was resumed: %s", self.name, body)
+            return
         thread = body.get("threadId")
         numbers = tuple(one for one in body.get("hitBreakpointIds") or () if isinstance(one, int))
         said = [str(body.get(key) or "") for key in ("reason", "description", "text")]
+        # lldb-dap 19 says "breakpoint 0.0" of a thread whose step was interrupted by another one's stop.
+        aside = bool(body.get("preserveFocusHint")) or bool(numbers and not target.hit(numbers))
+        if aside and (pattern := self.plan.adapter.aside_text) and pattern in " ".join(said):
+            return
         if body.get("reason") == "exception" and self.plan.adapter.exceptions.pass_over:
             self._spawn(self._judge(target, thread, said, numbers))
+        elif conditions := self._unproven(target, numbers):
+            self._doubted.append(
+                (target, thread, conditions, target.runs, partial(self._stop, target, thread, said, numbers, aside))
+            )
+            if len(self._doubted) == 1:
+                self._spawn(self._prove())
         else:
-            self._stop(target, thread, said, numbers)
+            self._stop(target, thread, said, numbers, aside)
 
     def resumed(self, target: Target) -> None:
         """See `Host`."""
@@ -222,8 +243,11 @@ class DebugSession:
 
     def printed(self, category: str, text: str) -> None:
         """See `Host`. What a program prints in a terminal of ours is heard there."""
-        if not self._terminals or category not in ("stdout", "stderr"):
-            self._on_output(category, text)
+        stream = self.plan.adapter.streams.get(category, category)
+        if stream == "console" and self.breakpoints.logged(text):  # where DAP has it, beside the adapter's own words
+            self._on_output("stdout", text)
+        elif not self._terminals or stream not in ("stdout", "stderr"):
+            self._on_output(stream, text)
 
     def _on_output(self, category: str, text: str) -> None:
         self.output.add(category, text)
@@ -266,7 +290,10 @@ class DebugSession:
 
     # --- inside ------------------------------------------------------------------------------------
 
-    def _stop(self, target: Target, thread: Any, said: list[str], numbers: tuple[int, ...]) -> None:
+    def _stop(
+        self, target: Target, thread: Any, said: list[str], numbers: tuple[int, ...], aside: bool = False
+    ) -> None:
+        """It stands. With `aside` another thread is the one to look at, if the adapter names one."""
         self.stop_count += 1
         if self.pausing and (pattern := self.plan.adapter.pause_text) and pattern in " ".join(said):
             said = ["pause", "", ""]
@@ -276,9 +303,24 @@ class DebugSession:
         target.stops.pop(number, None)
         target.stops[number] = stop
         target.state = "stopped"
+        if aside:
+            self._spawn(self._look_at(stop, target.runs))
+        else:
+            self._show(stop)
+
+    def _show(self, stop: Stop) -> None:
         self.stop = stop
-        self.last_stop_text = " ".join(said)
+        self.last_stop_text = " ".join((stop.reason, stop.description, stop.text))
         self._signal.set()
+
+    async def _look_at(self, stop: Stop, runs: int) -> None:
+        """Show this stop if none to look at has come with it: an adapter tells of all threads before it answers."""
+        target = stop.target
+        await quietly(target.ask("threads"))
+        if self.stop is None and target.runs == runs:
+            self._show(
+                max(target.stops.values(), key=lambda one: (bool(target.hit(one.hit)), one.number), default=stop)
+            )
 
     async def _judge(self, target: Target, thread: Any, said: list[str], numbers: tuple[int, ...]) -> None:
         """Resume a program that is only about to end."""
@@ -289,6 +331,35 @@ class DebugSession:
                 await quietly(target.ask("continue", {"threadId": thread}))
                 return
         self._stop(target, thread, said, numbers)
+
+    def _unproven(self, target: Target, numbers: tuple[int, ...]) -> list[str]:
+        """The conditions of these breakpoints if the adapter may not have looked at them; at a stop one holds."""
+        if not self.plan.adapter.false_condition:
+            return []
+        hit = [one for one in self.breakpoints if one.id in target.hit(numbers)]
+        return [one.condition for one in hit] if all(one.condition for one in hit) else []
+
+    async def _prove(self) -> None:
+        """Stop where a condition holds. If no thread of a target has any other reason to stand, it goes on."""
+        while self._doubted:
+            target, thread, conditions, runs, stop = self._doubted[0]
+            holds = await self._one_holds(target, thread, conditions)
+            self._doubted.pop(0)
+            if target.runs != runs:  # that stop is over
+                continue
+            if holds:
+                stop()
+            elif not target.stops and all(one is not target for one, *_ in self._doubted):
+                await quietly(self.resume("continue", target, thread))
+
+    async def _one_holds(self, target: Target, thread: Any, conditions: list[str]) -> bool:
+        """Whether one of them is true in this thread, or cannot be evaluated."""
+        top = await quietly(target.ask("stackTrace", {"threadId": thread, "startFrame": 0, "levels": 1})) or {}
+        frame = next((one.get("id") for one in top.get("stackFrames") or ()), None)
+        arguments = {"frameId": frame, "context": self.plan.adapter.context}
+        answers = [await quietly(target.ask("evaluate", {**arguments, "expression": one})) for one in conditions]
+        is_false = re.compile(self.plan.adapter.false_condition)
+        return not all(answer and is_false.search(str(answer.get("result"))) for answer in answers)
 
     def _forget_stop(self) -> None:
         """The current stop is over; another thread or process may still be stopped."""

@@ -100,6 +100,9 @@ class Target:
     connection: Connection | None = None
     seen_code: bool = False  # a thread, a module or a process was reported
     filters: tuple[str, ...] = ()  # of exceptions
+    runs: int = 0  # how often it was made to run, or said that it runs
+    says_continued: bool = False  # it has done so
+    awaited: bool = False  # it was made to run and has not said `continued` yet, though it does
     _initialized: asyncio.Event = field(default_factory=asyncio.Event)
     _sent: dict[Path, list[int]] = field(default_factory=dict)  # our ids in the order in which they were sent
 
@@ -170,6 +173,10 @@ class Target:
     def can(self, capability: str) -> bool:
         """Whether the adapter supports it."""
         return bool(self.capabilities.get(capability))
+
+    def hit(self, numbers: tuple[int, ...]) -> list[int]:
+        """Our ids of the adapter's breakpoints."""
+        return [ours for ours, bound in self.bound.items() if bound.number in numbers]
 
     # --- breakpoints -------------------------------------------------------------------------------
 
@@ -279,6 +286,8 @@ class Target:
 
     def ran(self) -> None:
         """It runs again, unless a thread is still stopped."""
+        self.runs += 1
+        self.says_continued, self.awaited = True, False
         if self.state == "stopped" and not self.stops:
             self.state = "running"
         self.host.resumed(self)

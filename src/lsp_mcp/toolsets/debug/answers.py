@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.dap.looking import View, look, own_thread
+from lsp_mcp.dap.breakpoints import Breakpoint
+from lsp_mcp.dap.looking import View, hit_by_id, look, own_thread
 from lsp_mcp.dap.secrets import Secrets
 from lsp_mcp.dap.session import DebugSession
 from lsp_mcp.dap.sessions import DebugSessions
+from lsp_mcp.dap.target import Stop
 from lsp_mcp.render import debugging
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.tool import Call
@@ -59,10 +62,18 @@ class Answers:
             stop = session.stop = await own_thread(session, stop, self._sessions.root)
         view = await look(session, stop, root=self._sessions.root)
         self._allow(view)
+        others = [
+            one for one in stop.target.stops.values() if one is not stop and (not one.hit or stop.target.hit(one.hit))
+        ]
+        # A thread that a step of another one left where it was is told once.
+        standing = {one.thread: one.hit for one in others}
+        beside = [
+            one for one in others if one.number > session.shown and session.reported.beside.get(one.thread) != one.hit
+        ]
+        session.reported.beside = standing
         if session.shown < stop.number:
-            for one in view.breakpoints:
-                session.hits[one.id] = session.hits.get(one.id, 0) + 1
-        session.shown = stop.number
+            self._count(session, view.breakpoints)
+        session.shown = max(one.number for one in [stop, *others])
         reached = to is not None and any(one.id == to.id for one in view.breakpoints)
         key = self._key(view)
         before = session.reported.variables
@@ -80,7 +91,8 @@ class Answers:
         )
         session.reported.thread, session.reported.call = threads, key
         session.reported.variables = debugging.values(view.variables, debugging.STOP_BUDGET)[0]
-        said = [*notes, *view.broken_conditions, *self._notes(session, answer)]
+        said = [*notes, *(self._beside(session, one) for one in beside), *view.broken_conditions]
+        said += self._notes(session, answer)
         if to is not None and not reached:
             said.append(f"{self.show(to.path)}:{to.line} was not reached: it stopped here first")
         answer |= debugging.last_output(session.output.of_program(self._new(session)), 5)
@@ -120,6 +132,17 @@ class Answers:
         return f"not bound: {why}"
 
     # --- inside ------------------------------------------------------------------------------------
+
+    def _count(self, session: DebugSession, hit: Iterable[Breakpoint]) -> None:
+        for one in hit:
+            session.hits[one.id] = session.hits.get(one.id, 0) + 1
+
+    def _beside(self, session: DebugSession, stop: Stop) -> str:
+        """That another thread stopped at the same time."""
+        hit = hit_by_id(session, stop)
+        self._count(session, hit)
+        why = ", ".join(f"breakpoint {debugging.breakpoint_line(one, self.show)}" for one in hit)
+        return f"thread {stop.thread} stopped too: {why or stop.description or stop.reason}"
 
     def _new(self, session: DebugSession) -> int:
         """The number of the last reported line of output; then all lines count as reported."""

@@ -82,6 +82,7 @@ class ControlTools(DebugToolset):
             if left == 0 or now.reason != "step":
                 break
             one.shown = now.number
+            await control.stands(one, now)
         notes = []
         if one.stop and (one.stop.target, one.stop.thread) != (stop.target, stop.thread):
             notes.append(
