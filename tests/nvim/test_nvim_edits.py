@@ -437,6 +437,50 @@ async def test_a_rename_that_one_buffer_refuses_changes_nothing(refusal: str, tm
             assert not await at.modified(name)
 
 
+THROWS = "vim.api.nvim_buf_attach(..., false, { on_lines = function() error('no such mark') end })"
+THROWS_AND_LOCKS = """
+local number = ...
+vim.api.nvim_buf_attach(number, false, { on_lines = function()
+  vim.bo[number].modifiable = false
+  error('no such mark')
+end })
+"""
+
+
+@pytest.mark.parametrize("name", ["one.go", "two.go"])
+@bounded
+async def test_a_plugin_whose_listener_fails_during_an_edit_is_named_and_nothing_is_changed(
+    name: str, tmp_path: Path
+) -> None:
+    GO.write(tmp_path, one=1, two=1)
+    write(tmp_path / "plugin.lua", THROWS)
+    async with desk(tmp_path, "one.go") as at:
+        await at.load_hidden("two.go")
+        number = await at.nv.lua("return vim.fn.bufnr(...)", str(tmp_path / name))
+        await at.nv.lua("loadfile((...))(select(2, ...))", str(tmp_path / "plugin.lua"), number)
+        message = await at.refused("rename_symbol_by_anchor", symbol_anchor=GO.anchor, new_name="Renamed")
+        assert f"{name} was not edited: the code of a plugin that listens to its changes failed" in message
+        assert "plugin.lua:1: no such mark" in message
+        assert "Nothing was changed" in message
+        assert "traceback" not in message
+        for one in ("one.go", "two.go"):
+            assert (tmp_path / one).read_text() == GO.using(one[:-3], 1)
+            assert await at.buffer_text(one) == GO.using(one[:-3], 1)
+            assert not await at.modified(one)
+
+
+@bounded
+async def test_a_buffer_that_cannot_be_made_as_it_was_is_named(tmp_path: Path) -> None:
+    GO.write(tmp_path, one=1)
+    async with desk(tmp_path, "one.go") as at:
+        number = await at.nv.lua("return vim.fn.bufnr(...)", str(tmp_path / "one.go"))
+        await at.nv.lua(THROWS_AND_LOCKS, number)
+        message = await at.refused("rename_symbol_by_anchor", symbol_anchor=GO.anchor, new_name="Renamed")
+        assert "no such mark" in message
+        assert "Undo in Neovim what stays changed: one.go." in message
+        assert (tmp_path / "one.go").read_text() == GO.using("one", 1)
+
+
 @bounded
 async def test_a_file_that_neovim_cannot_write_is_reported_and_stays_unsaved(tmp_path: Path) -> None:
     GO.write(tmp_path, use=1)

@@ -116,8 +116,10 @@ async def _edit(host: NvimHost, changes: Sequence[tuple[Buffer, FileChange]], ch
     ]
     refused = await host.present().lua.change("edit", wanted) if wanted else None
     if refused:
-        path = next(change.path for buffer, change in changes if buffer.number == refused["number"])
-        raise EditError(f"{display_path(path, checked.policy.root)} {refused['reason']}. Nothing was changed.")
+        names = {buffer.number: display_path(change.path, checked.policy.root) for buffer, change in changes}
+        changed = ", ".join(names[number] for number in refused.get("changed") or ())
+        then = f"Undo in Neovim what stays changed: {changed}." if changed else "Nothing was changed."
+        raise EditError(f"{names[refused['number']]} {refused['reason']}. {then}")
 
 
 def _text_edits(change: FileChange) -> list[dict[str, Any]]:

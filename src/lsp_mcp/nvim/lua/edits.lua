@@ -31,22 +31,33 @@ function M.undo(buffers)
   end
 end
 
+--- Why an edit failed, for people. A change of a buffer runs the listeners of plugins (`nvim_buf_attach`), and fails with them.
+local function failure(err)
+  local line = tostring(err):match('[^\n]*')
+  local listener = line:match('Lua callback: (.*)')
+  if listener then
+    return ('was not edited: the code of a plugin that listens to its changes failed (%s)'):format(listener)
+  end
+  return 'was not edited: ' .. line
+end
+
 --- Change buffers, all of them or none: each is { number, tick, edits = LSP TextEdits in UTF-16, after = its text then }.
---- nil, or which one refuses and why.
+--- nil, or which one refuses and why, and the buffers that stay changed nevertheless.
 function M.edit(buffers)
   local refused = refuses(buffers)
   if refused then
     return refused
   end
-  local changed = {}
+  local changed, before = {}, {}
   for _, buffer in ipairs(buffers) do
     local number = buffer.number
     -- Or it would become one undo step with what was typed, or edited by us, just before.
     vim.bo[number].undolevels = vim.bo[number].undolevels
     changed[#changed + 1] = number
+    before[number] = M.text(number).text
     local listed = vim.bo[number].buflisted
     local ok, err
-    if buffer.after == '' or M.text(number).text == '' then
+    if buffer.after == '' or before[number] == '' then
       -- An empty buffer has one line, which is none of its text.
       local lines = vim.split(buffer.after, '\r?\n')
       if lines[#lines] == '' then
@@ -60,7 +71,13 @@ function M.edit(buffers)
     edited[number] = vim.api.nvim_buf_get_changedtick(number)
     if not ok or M.text(number).text ~= buffer.after then
       M.undo(changed)
-      return { number = number, reason = ok and 'would not get the planned text' or tostring(err) }
+      return {
+        number = number,
+        reason = ok and 'would not get the planned text' or failure(err),
+        changed = vim.tbl_filter(function(one)
+          return M.text(one).text ~= before[one]
+        end, changed),
+      }
     end
   end
   return vim.NIL
