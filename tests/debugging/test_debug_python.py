@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from debugging.debuggers import PROGRAMS, skip_without
-from debugging.desk import Desk, desk, unhurried
+from debugging.desk import LONG, Desk, desk, unhurried
 from fakes.bounded import gone
 from lsp_mcp.errors import CallerError, LspMcpError, RefusedError
 
@@ -328,6 +328,52 @@ async def test_attaching_by_pid_and_port_proves_a_connection_and_leaves_the_prog
         finally:
             program.send_signal(signal.SIGKILL)
             program.wait()
+
+
+LOOP = """
+    print("waiting", flush=True)
+    while True:
+        time.sleep(0.05)
+"""
+LONELY = f"import time\n{textwrap.dedent(LOOP)}"
+WITH_A_CHILD = f"""
+import multiprocessing, subprocess, time
+
+def wait():
+    time.sleep(3600)
+
+if __name__ == "__main__":
+    subprocess.Popen(["sleep", "3600"])
+    {{child}}
+{textwrap.indent(textwrap.dedent(LOOP), "    ")}
+"""
+
+
+@pytest.mark.parametrize("child", ["", "pass", "multiprocessing.Process(target=wait).start()"])
+@unhurried
+async def test_a_program_that_is_killed_from_outside_has_ended_though_others_hold_its_output(
+    child: str, root: Path
+) -> None:
+    program = write(root, "loop.py", WITH_A_CHILD.replace("{child}", child) if child else LONELY)
+    async with desk(root) as d:
+        await d.start(program=program, wait=0)
+        session = d.debug.all[-1]
+        number = 2 if "wait" in child else 1
+        assert await session.wait_for(
+            lambda: "waiting" in session.output.of_program() and len(session.live) == number, LONG
+        )
+        first = session.targets[0]
+        os.kill(first.pid or 0, signal.SIGKILL)
+        assert await session.wait_for(lambda: first.state == "ended", LONG)
+        if number == 2:
+            still = await d.continue_(wait=0)
+            assert still["state"] == "running"
+            assert f"[{first.pid}] has ended; debugpy does not tell how. Still running: " in still["notes"][0]
+            assert f"[{session.targets[1].pid}]" in still["notes"][0]
+            os.kill(session.targets[1].pid or 0, signal.SIGKILL)
+        end = await d.continue_()
+        assert end["state"] == "ended", end
+        assert end.get("signal", "SIGKILL") == "SIGKILL"
 
 
 @unhurried

@@ -136,6 +136,27 @@ class AdapterProcess:
                 pass
 
 
+async def process_end(pid: int, *, until: asyncio.Event) -> bool:
+    """Whether the process `pid` of this machine has ended, as soon as it has or `until` is set; False where no kernel
+    tells.
+    """
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (AttributeError, OSError) as error:
+        return isinstance(error, ProcessLookupError)
+    ended, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.add_reader(descriptor, ended.set)
+    waits = [asyncio.create_task(one.wait()) for one in (ended, until)]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        return ended.is_set()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+        for one in waits:
+            one.cancel()
+
+
 async def connect(name: str, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A connection to a debug adapter that listens on a port.
 

@@ -17,7 +17,7 @@ from lsp_mcp.dap.breakpoints import Breakpoints
 from lsp_mcp.dap.exits import Exit, exit_of
 from lsp_mcp.dap.output import Output
 from lsp_mcp.dap.plan import Plan
-from lsp_mcp.dap.process import AdapterProcess, connect
+from lsp_mcp.dap.process import AdapterProcess, connect, process_end
 from lsp_mcp.dap.target import Stop, Target, quietly
 from lsp_mcp.dap.terminal import Terminal
 from lsp_mcp.dap.transport import Connection, Json, Reply
@@ -253,6 +253,11 @@ class DebugSession:
         self.output.add(category, text)
         self.changed()
 
+    def began(self, target: Target) -> None:
+        """See `Host`. The number of a process of another machine, to which a port may lead, says nothing here."""
+        if target.pid and self.plan.request == "launch":
+            self._spawn(self._until_gone(target, target.pid))
+
     def changed(self) -> None:
         """See `Host`."""
         if self.stop and self.stop.target.state == "ended":
@@ -460,6 +465,19 @@ class DebugSession:
         if self._process and target.parent is None and self._ending is None and not self._wanted_end:
             self.error = await self._process.failure(_PROGRAM_END)
         target.finish()
+
+    async def _until_gone(self, target: Target, pid: int) -> None:
+        """End a target whose process is gone even if its adapter does not.
+
+        debugpy (1.8) waits for the end of its output, which other processes that it started hold open.
+        """
+        if await process_end(pid, until=self.over) and not await self.wait_for(
+            lambda: target.state == "ended" or self.over.is_set(), _PROGRAM_END
+        ):
+            target.finish()
+            left = ", ".join(f"{one.process or one.name} [{one.pid}]" for one in self.live)
+            how = f"{target.process or target.name} [{pid}] has ended; {self.plan.adapter.name} does not tell how"
+            self.remarks.append(f"{how}. Still running: {left}" if left else how)
 
     def _fail(self, error: LspMcpError) -> None:
         if not self._wanted_end:

@@ -72,6 +72,9 @@ class Host(Protocol):
     def printed(self, category: str, text: str) -> None:
         """It, or its adapter, printed this."""
 
+    def began(self, target: Target) -> None:
+        """Its process is known."""
+
     def changed(self) -> None:
         """Other state has changed."""
 
@@ -250,6 +253,7 @@ class Target:
                 self.seen_code = True
                 self.process = str(body.get("name") or "")
                 self.pid = body.get("systemProcessId") if isinstance(body.get("systemProcessId"), int) else None
+                self.host.began(self)
                 self.host.changed()
             case "breakpoint":
                 self._rebound(body.get("breakpoint") or {})

@@ -52,6 +52,8 @@ class Answers:
             answer = debugging.still(
                 session.name, session.state, time.monotonic() - began, lines, session.plan.adapter.builds
             )
+            if said := self._notes(session, answer):
+                answer["notes"] = said
         return self.text(call, session, answer)
 
     async def stopped(self, session: DebugSession, *, to: Any = None, whole: bool = False, notes: Any = ()) -> Json:
