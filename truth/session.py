@@ -19,6 +19,8 @@ _PROGRAM = str(Path(sys.executable).with_name("lsp-mcp"))
 # The user's own Go settings must not change the answers, and nothing is downloaded.
 _ENV = {"GOFLAGS": "", "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "", "GO111MODULE": ""}
 _TIMES = 4
+# A slow machine must not look like an answer that cannot be proven.
+_PATIENT = ["--request-timeout", "120", "--answer-within", "15"]
 ALL = 10_000  # the maximum number of results of a tool
 
 
@@ -35,6 +37,11 @@ class Answer:
     def hiding(self) -> list[dict[str, Any]]:
         """The gaps because of which something may be missing."""
         return [gap for gap in self.json.get("gaps", []) if gap["hides"]]
+
+    @property
+    def lacks_unnamed(self) -> bool:
+        """Whether its only gap are uses without the name of the symbol: where objects are destroyed, and the like."""
+        return len(self.hiding) == 1 and self.status.startswith("not counted: uses without its name")
 
     @property
     def status(self) -> str:
@@ -109,7 +116,7 @@ def session(backend: str, folder: Path, cache: Path) -> Iterator[Session]:
     ]
     # A server of its own: the parts are independent, and nothing is left running.
     env = {**os.environ, **_ENV, "LSP_MCP_CACHE": str(cache), "LSP_MCP_SHARED": "0"}
-    server = StdioServerParameters(command=_PROGRAM, args=[*options, "--request-timeout", "120"], env=env)
+    server = StdioServerParameters(command=_PROGRAM, args=[*options, *_PATIENT], env=env)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server, mode="legacy")) as client:
         yield Session(portal, client, scheme)
 

@@ -127,6 +127,8 @@ def judged(
         hinted = answer.remarks and not found & set(required)
         return Outcome(Verdict.HINTED if hinted else Verdict.WRONG, why)
     more = set(elsewhere) - found
+    if answer.hiding and answer.lacks_unnamed:
+        return Outcome(Verdict.FLAGGED, "an oracle that reads names does not know uses without one either")
     if answer.hiding:
         proven = f"; {len(more)} more in other configurations: {min(more).shown}" if more else ""
         return Outcome(Verdict.FLAGGED if unread else Verdict.CAUTIOUS, f"all {len(required)} places are there{proven}")

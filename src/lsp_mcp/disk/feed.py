@@ -121,6 +121,10 @@ class FeedHub:
         """See `Watch.paths`."""
         return self._watch.paths()
 
+    def links(self) -> Iterable[str]:
+        """See `Watch.links`."""
+        return self._watch.links()
+
     def known(self) -> Iterable[str]:
         """As `paths`; nothing before the watch has begun."""
         return self.paths() if self._loop else ()
@@ -187,6 +191,10 @@ class Feed:
     def paths(self) -> Iterable[str]:
         """See `Watch.paths`."""
         return self._hub.paths()
+
+    def links(self) -> Iterable[str]:
+        """See `Watch.links`."""
+        return self._hub.links()
 
     async def free_readers(self, suffixes: Collection[str]) -> bool:
         """See `FeedHub.free_readers`."""

@@ -87,6 +87,10 @@ class InotifyMethod:
         for root in list(self._roots.values()):
             yield from _files(root)
 
+    def links(self) -> Iterable[str]:
+        """See `Method`."""
+        return list(self._links)
+
     def note(self) -> str | None:
         """See `Method`."""
         missing = [root for root, folder in self._roots.items() if not folder]

@@ -31,6 +31,9 @@ class Method(Protocol):
     def files(self) -> Iterable[str]:
         """The existing files, as of the last `collect`."""
 
+    def links(self) -> Iterable[str]:
+        """The symbolic links, whatever they lead to."""
+
     def note(self) -> str | None:
         """The limits of its answers, or None if they are exact by events."""
 

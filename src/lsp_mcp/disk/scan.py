@@ -36,6 +36,10 @@ class ScanMethod:
         """See `Method`."""
         return list(self._snapshot.files)
 
+    def links(self) -> Iterable[str]:
+        """See `Method`."""
+        return self._snapshot.links()
+
     def note(self) -> str | None:
         """See `Method`."""
         return lasting_note(self._reason, self._missing, self._snapshot.unreadable, self._extent.left_out())

@@ -74,6 +74,10 @@ class SentinelMethod:
         """See `Method`."""
         return list(self._snapshot.files)
 
+    def links(self) -> Iterable[str]:
+        """See `Method`."""
+        return self._snapshot.links()
+
     def note(self) -> str | None:
         """See `Method`."""
         missing = [root for root, identity in self._roots.items() if identity is None]

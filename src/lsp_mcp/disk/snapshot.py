@@ -53,6 +53,10 @@ class Snapshot:
         (self._ledger.changed if path in self.files else self._ledger.appeared)(path)
         self.files[path] = signed
 
+    def links(self) -> list[str]:
+        """The symlinks, whatever they lead to."""
+        return list(self._links)
+
     def look_at_links(self) -> None:
         """Report symlinks to files whose target changed; events for a target don't name its links."""
         for path in list(self._links):

@@ -108,6 +108,10 @@ class Watch:
         """The existing files, as of the last `changes`, as strings: they cost a tenth of a `Path`."""
         return self._started().files()
 
+    def links(self) -> Iterable[str]:
+        """The symlinks below the roots, whatever they lead to."""
+        return self._started().links()
+
     def fileno(self) -> int | None:
         """The descriptor that is readable when `drain` should be called, until `close`; None if there is none.
 

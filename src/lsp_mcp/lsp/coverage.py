@@ -16,10 +16,13 @@ from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.reloading.plain import PlainReloading
 from lsp_mcp.lsp.reloading.reloading import Known, Reloading
+from lsp_mcp.objects.second_names import SecondNames
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.workspace_words import Includes, Surroundings
 from lsp_mcp.workspace import Workspace
+
+_NO_LINKS = SecondNames()
 
 
 class Start(Struct, frozen=True):
@@ -169,6 +172,11 @@ class Coverage:
     async def index_of(self, paths: Collection[Path]) -> Mapping[Path, Indexed]:
         """See `backend.Coverage.indexed`."""
         return {}
+
+    @property
+    def second_names(self) -> SecondNames:
+        """The links in the workspace that the server takes for files of their own, and that are not."""
+        return _NO_LINKS
 
     async def part_of(self, path: Path) -> tuple[Path, int] | None:
         """See `backend.Coverage.part_of`."""

@@ -103,6 +103,7 @@ class Session:
             self._coverage.includes,
             self.plugin.visibility,
             self._coverage.language_of,
+            self.first_name,
         )
         self._coverage.on_sources(self.words.changed)
         self._hosted = (
@@ -254,6 +255,16 @@ class Session:
             with suppress(LspMcpError):  # the question says so
                 await self._lifetime.live()
 
+    async def links_known(self, path: Path) -> None:
+        """Wait until `first_name` knows what `path` leads to, if it is a link."""
+        if path.is_symlink():
+            with suppress(LspMcpError):  # the question says so
+                await self._lifetime.live()
+
+    def first_name(self, path: Path) -> Path:
+        """The file in the workspace that is meant by `path`, which may be a link to it."""
+        return self._coverage.second_names.first(path)
+
     async def ready(self, report: Report, path: Path | None = None) -> None:
         """See `Backend.ready`."""
         if not self._hosted:
@@ -378,7 +389,7 @@ class Session:
             except SilentError as silence:
                 raise SilentError(f"{silence} {self._advice(connection)}") from None
         self._lifetime.answered()
-        return answer
+        return self._coverage.second_names.resolved(answer)
 
     def _advice(self, connection: Connection) -> str:
         """What a caller can do who got no answer in time."""
@@ -415,7 +426,7 @@ class Session:
             options.request_timeout,
             self._free,
         )
-        return trial_server(launcher, self.plugin, self._files, self._coverage.dependents, options.request_timeout)
+        return trial_server(launcher, self.plugin, self._files, self._coverage, options.request_timeout)
 
     async def _prepare(self) -> None:
         # Watching begins before the server reads its first file, or a change in between would be missed.

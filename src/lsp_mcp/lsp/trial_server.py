@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from lsp_mcp.backend import Checked, Json
 from lsp_mcp.errors import PathError
 from lsp_mcp.gaps import Gap, GapKind
+from lsp_mcp.lsp.coverage import Coverage
 from lsp_mcp.lsp.life.documents import Texts
 from lsp_mcp.lsp.process.connection import ProcessConnection, ProcessLauncher
 from lsp_mcp.prose import count
@@ -31,13 +32,10 @@ _SHARE = 0.5  # share of a call's remaining time for compiling
 _MOST_UNNAMED = 24  # files tried that do not have the name
 _AT_ONCE = 8  # documents that wait to be compiled
 
-Dependents = Callable[[Collection[Path]], Awaitable[Collection[Path]]]
-"""The files of the build that include one of these, through others too."""
-
 
 @asynccontextmanager
 async def trial_server(
-    launcher: ProcessLauncher, plugin: Plugin, texts: Texts, dependents: Dependents, timeout: float
+    launcher: ProcessLauncher, plugin: Plugin, texts: Texts, coverage: Coverage, timeout: float
 ) -> AsyncIterator[TrialServer]:
     """A `Trial` on a server that `launcher` starts, which is killed in the end."""
 
@@ -46,7 +44,7 @@ async def trial_server(
 
     connection = await launcher.launch(nothing)
     try:
-        yield TrialServer(connection, plugin, texts, dependents, timeout)
+        yield TrialServer(connection, plugin, texts, coverage, timeout)
     finally:
         await connection.abandon()
 
@@ -55,14 +53,14 @@ class TrialServer:
     """See `backend.Trial`. Each document is opened once: its text and those of its includes do not change."""
 
     def __init__(
-        self, connection: ProcessConnection, plugin: Plugin, texts: Texts, dependents: Dependents, timeout: float
+        self, connection: ProcessConnection, plugin: Plugin, texts: Texts, coverage: Coverage, timeout: float
     ) -> None:
         self._connection = connection
         self._plugin = plugin
         self._adapter = plugin.adapter
         self._plugin = plugin
         self._texts = texts
-        self._dependents = dependents
+        self._coverage = coverage
         self._timeout = timeout
         self._shown: dict[Path, Text] = {}  # in place of what is on disk
         self._open: dict[Path, tuple[Text, int]] = {}  # text and version
@@ -84,7 +82,8 @@ class TrialServer:
 
     async def request(self, method: str, params: Json) -> Any:
         """See `Trial.request`."""
-        return await self._connection.request(method, params, timeout=within(self._timeout))
+        answer = await self._connection.request(method, params, timeout=within(self._timeout))
+        return self._coverage.second_names.resolved(answer)
 
     async def read(self, path: Path) -> None:
         """See `Trial.read`."""
@@ -92,10 +91,12 @@ class TrialServer:
 
     async def check(self, naming: Collection[Path] = ()) -> Checked:
         """See `Trial.check`: the shown files and those that include them, those of `naming` first."""
-        including = set(await self._dependents(list(self._shown))) - self._shown.keys()
+        including = set(await self._coverage.dependents(list(self._shown))) - self._shown.keys()
         headers = [path for path in self._shown if self._plugin.is_header(path)]
         for path in headers:
             self._tell_open(path, self._shown[path])
+            for name in self._coverage.second_names.others(path):  # by which others may include it
+                self._tell_open(name, self._shown[path])
         for path in headers[:-1]:
             self._read_again(path)  # it was read before the others were open
         named = sorted(path for path in including if path in naming)
@@ -109,7 +110,8 @@ class TrialServer:
             kind: GapKind = "not_read" if self._shown.keys() & set(unread) else "not_searched"
             gaps.append(Gap(kind, text, tuple(left)))
         raw = self._connection.notifications.diagnostics.raw
-        covers = frozenset(self._open).difference(unread)
+        links = self._coverage.second_names
+        covers = frozenset(self._open).difference(unread, *map(links.others, headers))
         return Checked({path: raw[path] for path in sorted(covers) if raw.get(path)}, covers, gaps=tuple(gaps))
 
     # --- inside ------------------------------------------------------------------------------------

@@ -368,6 +368,9 @@ class Sessions:
             if not any(backend.plugin.language_of(path) for backend in self.backends):
                 for session in self._sessions:
                     await session.sources_known()
+            for session in self._sessions:
+                await session.links_known(path)
+                path = session.first_name(path)
             return path
         except PathError:
             if self.workspace.dependency_folders or not self._dependency_commands():

@@ -74,7 +74,7 @@ class Reached(Struct, frozen=True):
 
 
 class WorkspaceWords:
-    """See `Words`. `paths` gives every file of the workspace `root`."""
+    """See `Words`. `paths` gives every file of the workspace `root`, `first_name` that of a file with several."""
 
     def __init__(
         self,
@@ -86,9 +86,11 @@ class WorkspaceWords:
         includes: Includes | None = None,
         visibility: Visibility | None = None,
         language_of: LanguageOf | None = None,
+        first_name: Callable[[Path], Path] = lambda path: path,
     ) -> None:
         self._adapter = adapter
         self._language_of = language_of or adapter.language_of
+        self._first_name = first_name
         self._visibility = visibility
         self._surroundings = surroundings
         self._paths = paths
@@ -149,7 +151,7 @@ class WorkspaceWords:
     async def files_with(self, word: str, *, seconds: float | None = None) -> FilesWith:
         """See `Words.files_with`."""
         if (known := self._answers.get(word)) is not None:
-            return FilesWith(known)
+            return FilesWith(self._once(known))
         await self._kept.wait(seconds)
         changes, unknown = self._changes, self._kept.unknown()
         # To look through thousands of entries, and to make as many paths, takes a while.
@@ -162,7 +164,7 @@ class WorkspaceWords:
                 self._answered = 0
             self._answers[word] = found
             self._answered += len(found) + 1
-        return FilesWith(found, unknown)
+        return FilesWith(self._once(found), unknown)
 
     async def occurrences(self, path: Path, text: Text, word: str) -> Occurrences:
         """See `Words.occurrences`."""
@@ -234,6 +236,9 @@ class WorkspaceWords:
         return known[1]
 
     # --- inside ------------------------------------------------------------------------------------
+
+    def _once(self, files: Sequence[Path]) -> tuple[Path, ...]:
+        return tuple(dict.fromkeys(map(self._first_name, files)))
 
     def _words_in(self, files: Collection[Path], buffers: Mapping[Path, Text]) -> frozenset[str]:
         found: set[bytes] = set()

@@ -14,11 +14,12 @@ from lsp_mcp.backend import Facts, Indexed, Use
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.lsp.coverage import Coverage, Start
 from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.objects.second_names import SecondNames
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.servers.clangd.compilation.build_gaps import database_gaps, database_news, missing_files
 from lsp_mcp.servers.clangd.compilation.chosen_database import ChosenDatabase
 from lsp_mcp.servers.clangd.compilation.database import own_project
-from lsp_mcp.servers.clangd.compilation.files import BuildFiles, Included
+from lsp_mcp.servers.clangd.compilation.files import BuildFiles, Included, links_in
 from lsp_mcp.servers.clangd.compilation.files_elsewhere import FilesElsewhere
 from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.servers.clangd.compilation.index_folder import IndexFolder
@@ -133,6 +134,11 @@ class Build(Coverage):
     def on_sources(self, take: Callable[[Collection[Path]], None]) -> None:
         """See `Coverage.on_sources`: a file is one because another begins to include it."""
         self.files.on_included = take
+
+    @property
+    def second_names(self) -> SecondNames:
+        """See `Coverage.second_names`."""
+        return self.files.second_names
 
     async def part_of(self, path: Path) -> tuple[Path, int] | None:
         """See `Coverage.part_of`."""
@@ -270,6 +276,7 @@ class Build(Coverage):
         if file:
             includes.forced = used.forced(self._rules.include_options) if used else {}
             compiled = used.commands if used else {}
+            includes.links = links_in(self._feed, compiled)
             files = list(self._feed.files())
             configs = [path for path in files if path.name in self._rules.config_files]
             sources = sorted({*self.files.sources(), *compiled, *configs})

@@ -15,9 +15,10 @@ from msgspec import Struct
 from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.disk.feed import Feed
 from lsp_mcp.disk.files import content_or_nothing
+from lsp_mcp.objects.second_names import SecondNames
 from lsp_mcp.servers.clangd.compilation.conditionals import stands_in_condition
 from lsp_mcp.servers.clangd.compilation.fragments import is_inside
-from lsp_mcp.servers.clangd.compilation.includes import Includes
+from lsp_mcp.servers.clangd.compilation.includes import Includes, Links
 from lsp_mcp.servers.clangd.compilation.whole_units import WholeUnit
 from lsp_mcp.servers.clangd.rules import Compilation
 from lsp_mcp.text import Text
@@ -42,6 +43,7 @@ class Included:
 
     def __init__(self, adapter: Adapter, includes: Includes | None = None) -> None:
         self._adapter = adapter
+        self.names = SecondNames(*includes.links) if includes else SecondNames()
         self.endings = includes.endings(lambda name: bool(adapter.language_of(Path(name)))) if includes else {}
 
     def language_of(self, path: Path) -> Language | None:
@@ -75,6 +77,11 @@ class BuildFiles:
         self._words = WordSearch()
         self._included = Included(adapter)
         self.on_included: Callable[[Collection[Path]], None] = lambda _: None  # files are sources that were none
+
+    @property
+    def second_names(self) -> SecondNames:
+        """The links in the workspace to source files there."""
+        return self._included.names
 
     def language_of(self, path: Path) -> Language | None:
         """The language of `path` by its name; else, if a source file includes it, the language of that one."""
@@ -144,7 +151,8 @@ class BuildFiles:
     async def affected(self, changed: Collection[Path]) -> set[Path]:
         """Those of `changed` and every file that includes one of them, as far as the server answers for them."""
         await self.view()
-        return {path for path in self._includes.affected(changed) if self.language_of(path)}
+        links = self.second_names.files
+        return {path for path in self._includes.affected(changed) if self.language_of(path) and path not in links}
 
     async def that_include(self, files: Collection[Path]) -> frozenset[Path] | None:
         """`files` and every file that may include one of them, also indirectly, in the workspace or outside.
@@ -179,7 +187,7 @@ class BuildFiles:
         known = self._parts  # replaced when something changes in the meantime
         if path not in known:
             includes = self._includes
-            includers = sorted(includes.includers(path), key=lambda one: (one.parent != path.parent, one))
+            includers = sorted(includes.includers_by_any_name(path), key=lambda one: (one.parent != path.parent, one))
             includers = includers[:_MOST_INCLUDERS]
             everywhere = not self._adapter.language_of(path)
             known[path] = await asyncio.to_thread(
@@ -259,29 +267,44 @@ def _look(
     compiled: Collection[Path],
     indexed: Mapping[str, int] | None,
 ) -> tuple[View, Included]:
-    includes.forget(changed)
+    links = links_in(feed, compiled)
+    includes.forget({*changed, *links.files, *includes.links.files})
+    includes.links = links
     includes.update(list(feed.files()), sources)
     inside = includes.reached(compiled)
-    inside -= _not_indexed(inside, compiled, indexed)
+    inside -= _not_indexed(inside, {*compiled, *links.files, *links.files.values()}, indexed)
     included = Included(adapter, includes)
     # A file of any name that a source file includes is one, too.
     there = {*sources, *(path for path in includes.known if included.language_of(path))}
-    outside = [path for path in sorted(there) if path not in inside and not adapter.is_generated(path)]
+    outside = [
+        path for path in sorted(there) if not (path in inside or path in links.files or adapter.is_generated(path))
+    ]
     known = includes.known
     conditional = [path for path in {*compiled, *outside} if path in known and known[path].conditional]
     return View(inside, outside, compiled, conditional), included
 
 
-def _not_indexed(inside: Collection[Path], compiled: Collection[Path], indexed: Mapping[str, int] | None) -> set[Path]:
+def links_in(feed: Feed, compiled: Collection[Path]) -> Links:
+    """The links in a workspace; not those to files that are compiled by the link's name."""
+    found = {Path(link): Path(os.path.realpath(link)) for link in feed.links()}
+    there = set(feed.paths()) if found else set()
+    files = {link: to for link, to in found.items() if str(to) in there and link not in compiled}
+    roots = feed.folders()
+    folders = {link: to for link, to in found.items() if to.is_dir() and any(map(to.is_relative_to, roots))}
+    return Links(files, folders)
+
+
+def _not_indexed(inside: Collection[Path], known: Collection[Path], indexed: Mapping[str, int] | None) -> set[Path]:
     """Those of `inside` that the server may not have: behind an `#if`, or because another file is meant.
 
-    Its index has fewer files of that name than seem to be included; which ones are missing is unknown.
+    Its index has fewer files of that name than seem to be included; which ones are missing is unknown. It has those
+    that are `known` to be there.
     """
     if not indexed:
         return set()  # it is not complete yet, or elsewhere
     count = Counter(path.name for path in inside)
     few = {name for name, number in count.items() if number > indexed.get(name, 0)}
-    return {path for path in inside if path.name in few and path not in compiled}
+    return {path for path in inside if path.name in few and path not in known}
 
 
 def _conditional(word: str, files: Iterable[Path]) -> list[Path]:

@@ -28,12 +28,20 @@ class Scan(NamedTuple):
     leading: tuple[str, ...] = ()  # its includes at the top, if it has an include guard
 
 
+class Links(NamedTuple):
+    """The links in a workspace to `files` and `folders` there. Each to a file counts as a file that includes that."""
+
+    files: Mapping[Path, Path] = {}
+    folders: Mapping[Path, Path] = {}
+
+
 class Includes:
     """The includes of all files that were read; `update` reads more."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = re.compile(pattern.encode(), re.MULTILINE)
         self.forced: Mapping[Path, Iterable[str]] = {}  # further includes from a file's command
+        self.links = Links()
         self.known: dict[Path, Scan] = {}
         self._unfound: set[str] = set()  # no known file ends so: a link may lead to one
         self._includers: dict[str, set[Path]] | None = None  # by the last part of their spelling
@@ -97,10 +105,25 @@ class Includes:
         named = self._includers.get(path.name, set()) | self._includers.get(_ANY, set())
         return {one for one in named - known if any(self._names(spelled, path) for spelled in self.known[one].includes)}
 
+    def includers_by_any_name(self, path: Path) -> set[Path]:
+        """As `includers`, with those that include a link to `path` in place of the link."""
+        found = self.includers(path)
+        links = found & self.links.files.keys()
+        return found.difference(links).union(*map(self.includers, links))
+
     def places(self, path: Path, by: Path, content: bytes) -> list[int]:
         """The offsets, in bytes, of the includes in the file `by` with `content` that mean `path`, not by a macro."""
-        found = (one for one in self._pattern.finditer(content) if one[1] and self._names(_plain(one[1]), path))
-        return [one.start() for one in found if not (b'"' in one[0] and self._has_beside(one[1], by, path))]
+        names = [path, *(link for link, to in self.links.files.items() if to == path)]
+        return [
+            one.start()
+            for one in self._pattern.finditer(content)
+            if one[1] and any(self._means(one, by, name) for name in names)
+        ]
+
+    def _means(self, include: re.Match[bytes], by: Path, path: Path) -> bool:
+        """Whether `include`, in the file `by`, may mean `path`."""
+        is_beside = b'"' in include[0] and self._has_beside(include[1], by, path)
+        return self._names(_plain(include[1]), path) and not is_beside
 
     def _has_beside(self, spelled: bytes, by: Path, other: Path) -> bool:
         """Whether an include of `by` means the file next to it, which is not `other`."""
@@ -171,7 +194,9 @@ class Includes:
         return spelled == _ANY or unfound or f"{path}".endswith(f"/{spelled}")
 
     def _read(self, path: Path) -> frozenset[str]:
-        if path not in self.known:
+        if path not in self.known and path in self.links.files:
+            self.known[path] = Scan(frozenset([f"{self.links.files[path]}".removeprefix("/")]), conditional=False)
+        elif path not in self.known:
             content = content_or_nothing(path)
             spelled = {_plain(match[1]) for match in self._pattern.finditer(content)}
             spelled.update(_plain(os.fsencode(forced)) for forced in self.forced.get(path, ()))

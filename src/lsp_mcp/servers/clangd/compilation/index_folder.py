@@ -118,7 +118,7 @@ class IndexFolder:
         includes.known.update((path, before[path].scan) for path in same)
         if not self._in_use and any(path.name in self._rules.config_files for path in now.keys() - same):
             shutil.rmtree(self.index, ignore_errors=True)
-        includes.forget(now.keys() - same)
+        includes.forget((now.keys() - same) | includes.links.files.keys())
         includes.update(files, sources)
         stale = includes.affected(now.keys() - same)
         # The part for a header records definitions of its functions, as known to the file indexed with it.
