@@ -94,7 +94,7 @@ class Unit:
 
 
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)", re.MULTILINE)
-_SEEN: dict[tuple[str, str, int, int, int], Unit] = {}  # in each process; a run is short
+_SEEN: dict[tuple[str, str, int, int, int, str], Unit] = {}  # in each process; a run is short
 
 
 def read(folder: Path, file: str, options: list[str], language: str, headers: str) -> Unit:
@@ -130,9 +130,10 @@ class _Reader:
 
     def _take(self, cursor: Cursor, path: str) -> None:
         """The content of a top-level declaration, the same in each unit with these flags until a header changes."""
-        extent = cursor.extent
-        text = hash(b"".join(self._text(path)))
-        key = (self._read_as, str(self._relative(path)), text, extent.start.offset, extent.end.offset)
+        start, end, content = cursor.extent.start.offset, cursor.extent.end.offset, b"\n".join(self._text(path))
+        # A friend is declared there, or used, depending on what the unit has declared before.
+        only = self.unit.file if b"friend" in content[start:end] else ""
+        key = (self._read_as, str(self._relative(path)), hash(content), start, end, only)
         if key not in _SEEN:
             every = self.unit
             self.unit = Unit(every.file)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from lsp_mcp.anchors import Anchor, encode_file, is_anchor, parse_anchor
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import AnchorError, PathError, PointError
+from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.features.finding.anchor_memory import Followed, LostError, Other
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.requests.document_symbol import document_symbols
@@ -30,6 +31,8 @@ from lsp_mcp.words.lexing import identifiers_in_code
 
 _LISTED = 10  # candidates listed in an error
 _CODE = 80  # characters of code shown with each
+_MOST_FILES = 20  # in which a use is looked for
+_MOST_USES = 3  # in each
 _MOST_CALLED = 100  # symbols that are called like a file that is not there
 _MEMBER = re.compile(r"(?:[\w-]+/)*\w+(?:\.\w+)+")  # `Type.Method`, `path/of/pkg.Func`
 
@@ -181,13 +184,18 @@ class Targets:
         return await (await self._declared(target)).loaded()
 
     async def _declared(self, target: SymbolTarget) -> SymbolTarget:
-        """The declaration of `target`, if that is in a file whose names have a meaning only where it is included."""
+        """The declaration of `target`, if that is in a file whose names have a meaning only where it is included.
+
+        If it is declared in such a file, too: a use of it in another.
+        """
         backend, name = target.backend, target.name
         if not name or not (part := await backend.coverage.part_of(target.path)):
             return target
         definitions = self.sessions.word_checks.for_backend(backend).definitions
         meaning = await definitions.meaning((target.path, target.identifier.start))
-        for path, point in sorted(site for symbol in meaning if len(meaning) == 1 for site in symbol.sites):
+        sites = {site for symbol in meaning if len(meaning) == 1 for site in symbol.sites}
+        uses = await self._used(backend, definitions, name, sites) if sites else []
+        for path, point in [*sorted(sites), *uses]:
             text = await text_or_none(backend, path)
             if text and (span := text.identifier_at(point)) and text.slice(span) == name:
                 if path == target.path or await backend.coverage.part_of(path):
@@ -200,6 +208,18 @@ class Targets:
         return target
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _used(self, backend: Backend, definitions: Definitions, name: str, sites: set[Site]) -> list[Site]:
+        """A use of `name` in a file that is read by itself, if the symbol at `sites` is declared in none of these."""
+        if not all([await backend.coverage.part_of(path) for path, _ in sites]):
+            return []
+        for path in (await backend.words.files_with(name)).files[:_MOST_FILES]:
+            if (text := await text_or_none(backend, path)) and not await backend.coverage.part_of(path):
+                for span in (await backend.words.occurrences(path, text, name)).spans[:_MOST_USES]:
+                    meaning = await definitions.meaning((path, span.start))
+                    if any(not sites.isdisjoint(symbol.sites) for symbol in meaning):
+                        return [(path, span.start)]
+        return []
 
     def _is_source(self, name: str) -> bool:
         path = self._workspace.root / name
