@@ -217,6 +217,11 @@ class Coverage(Protocol):
     async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
         """The files that the build excludes and that may contain a `use` of a symbol of the project of `path`."""
 
+    def own_build(self, path: Path) -> AbstractAsyncContextManager[Trial] | None:
+        """A server started for a build that has the excluded file `path`, which none of this server's has; None if no
+        such build is known. It reads from disk.
+        """
+
     async def build_state(self) -> str:
         """Identifies all but the workspace's source files by which the server decides what they mean: its version, its
         settings, the project files. Empty if that is not known.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from lsp_mcp.backend import Facts, Indexed, Use
+from lsp_mcp.backend import Facts, Indexed, Trial, Use
+from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.coverage import Coverage
 from lsp_mcp.lsp.freshness import Freshness
@@ -40,6 +42,7 @@ class ServedCoverage:
         lifetime: Lifetime,
         freshness: Freshness,
         command: Callable[[], Sequence[str]],
+        server: Callable[[Mapping[str, str]], AbstractAsyncContextManager[Trial]] | None,
         timeout: float,
     ) -> None:
         self._plugin = plugin
@@ -50,6 +53,7 @@ class ServedCoverage:
         self._lifetime = lifetime
         self._freshness = freshness
         self._command = command
+        self._server = server
         self._timeout = timeout
 
     async def load(self, path: Path | None, word: str) -> frozenset[Path]:
@@ -74,6 +78,13 @@ class ServedCoverage:
     async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
         """See `backend.Coverage.left_out`."""
         return await self._coverage.left_out(path, use)
+
+    def own_build(self, path: Path) -> AbstractAsyncContextManager[Trial] | None:
+        """See `backend.Coverage.own_build`; an editor starts its servers itself."""
+        if self._server is None:
+            return None
+        variables = self._plugin.own_build(content_or_nothing(path).decode("utf-8", "replace"))
+        return self._server(variables) if variables else None
 
     async def build_state(self) -> str:
         """See `backend.Coverage.build_state`; an editor gives its server settings of its own."""

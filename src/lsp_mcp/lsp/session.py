@@ -158,6 +158,7 @@ class Session:
             lifetime=self._lifetime,
             freshness=self._freshness,
             command=self._present_command,
+            server=None if host else self._own_server,
             timeout=timeout,
         )
         self._checking = Checking(
@@ -417,6 +418,10 @@ class Session:
 
     def _trial_server(self) -> AbstractAsyncContextManager[Trial]:
         """A server of its own that tries other texts."""
+        return self._own_server({})
+
+    def _own_server(self, variables: Mapping[str, str]) -> AbstractAsyncContextManager[Trial]:
+        """A server of its own, for programs of which these are `variables`, too."""
         options = self._options
         launcher = ProcessLauncher(
             self.plugin,
@@ -425,6 +430,7 @@ class Session:
             options.env,
             options.request_timeout,
             self._free,
+            lambda: {**self._coverage.env, **variables} if variables else {},
         )
         return trial_server(launcher, self.plugin, self._files, self._coverage, options.request_timeout)
 

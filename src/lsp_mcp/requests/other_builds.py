@@ -31,7 +31,7 @@ _MOST_FILES = 12  # opened per question: each system may cost the server a load 
 _MOST_ASKED = 20  # occurrences of the word per file; asking about one explains all of that symbol
 _MOST_KEPT = 2_000  # places in other builds
 
-_Key = tuple[Path, int, int]  # a place by file and LSP position
+Key = tuple[Path, int, int]  # a place by file and LSP position
 
 
 class OtherBuilds(Struct):
@@ -47,7 +47,7 @@ class OtherBuilds(Struct):
     pending: frozenset[Path] = frozenset()
 
 
-_Stamp = tuple[int, frozenset[_Key]]
+_Stamp = tuple[int, frozenset[Key]]
 _FOUND: RememberedOf[Backend, tuple[Path, Point], _Stamp, OtherBuilds] = RememberedOf(_MOST_KEPT)
 
 
@@ -69,7 +69,7 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
     name = text.slice(identifier)
     if not (having := await backend.coverage.left_out(path, Use(name))):
         return other
-    known = {_key(location): location for location in found}
+    known = {key_of(location): location for location in found}
     kept, stamp = _FOUND.for_owner(backend), (backend.generation, frozenset(known))
     if (remembered := kept.get((path, point), stamp)) is not None:
         return remembered
@@ -95,7 +95,7 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
 class _Search(Struct):
     backend: Backend
     other: OtherBuilds
-    known: dict[_Key, Json]  # all places of the symbol
+    known: dict[Key, Json]  # all places of the symbol
     refusal: str  # excluded from every build, as a pattern
     todo: set[Path]  # files to ask about
     heard: Heard
@@ -113,17 +113,17 @@ class _Search(Struct):
 
     async def from_places(self, left_out: frozenset[Path]) -> bool:
         """Ask about the known places outside `left_out`, in the builds that see them; True if about all."""
-        seen: set[_Key] = set()
+        seen: set[Key] = set()
         for key, location in list(self.known.items()):
             if key[0] not in left_out and key not in seen:
                 if len(self.other.positions) >= _MOST_FILES:
                     return False
-                position = _position(location)
+                position = position_of(location)
                 try:
                     places = await self.heard.references(position)
                 except (PathError, RefusedError):
                     return False
-                seen.update(map(_key, places))
+                seen.update(map(key_of, places))
                 await self._join(position, places)
         return True
 
@@ -133,7 +133,7 @@ class _Search(Struct):
             text = await self.backend.documents.text(file)
         except PathError:
             return False
-        seen: set[_Key] = set()
+        seen: set[Key] = set()
         is_whole, requests = True, 0
         for span in await self.backend.words.occurrences(file, text, name):
             position = position_params(file, text, span.start, self.backend.encoding)
@@ -152,16 +152,16 @@ class _Search(Struct):
                     return False  # none of the server's builds has this file
                 is_whole = False
                 continue
-            seen.update(map(_key, places))
+            seen.update(map(key_of, places))
             if not await self._join(position, places):
                 self.strangers.append((position, places))
             # An answer without the very place asked about shows that the server has not read the file.
-            is_whole = is_whole and key in map(_key, places)
+            is_whole = is_whole and key in map(key_of, places)
         return is_whole
 
     async def _join(self, position: Json, places: list[Json]) -> bool:
         """Add `places` if they share one with those known, and with them all groups that share one of those."""
-        keys = {_key(place): place for place in places}
+        keys = {key_of(place): place for place in places}
         if keys.keys() <= self.known.keys():
             return True
         if not await self._any_means_one([place for key, place in keys.items() if key in self.known]):
@@ -215,8 +215,8 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
             places = await backend.request("textDocument/references", params)
             more = {"changes": _changes(places or [], new_name)}
         add_edits(edit, more or {})
-    changed = {_key(location) for location in edited(edit)}
-    left = {uri_path(location["uri"]) for location in other.locations if _key(location) not in changed}
+    changed = {key_of(location) for location in edited(edit)}
+    left = {uri_path(location["uri"]) for location in other.locations if key_of(location) not in changed}
     return replace(other, searched=other.searched - left)
 
 
@@ -231,6 +231,11 @@ def _documents(edit: Json) -> Iterator[tuple[Json, list[Json]]]:
         yield {"uri": uri}, changes
     for document in edit.get("documentChanges") or []:
         yield document.get("textDocument") or {}, document.get("edits") or []
+
+
+def unversioned(edit: Json) -> Json:
+    """`edit`, for the texts on disk: another server has documents of its own."""
+    return {"changes": {document["uri"]: changes for document, changes in _documents(edit)}}
 
 
 def add_edits(edit: Json, more: Json) -> None:
@@ -254,10 +259,12 @@ def _changes(places: Iterable[Json], new_name: str) -> dict[str, list[Json]]:
     return changes
 
 
-def _position(location: Json) -> Json:
+def position_of(location: Json) -> Json:
+    """The start of a `Location`, to ask about."""
     return {"textDocument": {"uri": location["uri"]}, "position": location["range"]["start"]}
 
 
-def _key(location: Json) -> _Key:
+def key_of(location: Json) -> Key:
+    """The start of a `Location`."""
     start = location["range"]["start"]
     return uri_path(location["uri"]), start["line"], start["character"]

@@ -108,6 +108,10 @@ class Plugin:
         """
         return ""
 
+    def own_build(self, content: str) -> Mapping[str, str] | None:
+        """Serves renames in such files: the variables of a build that has one with this `content`; None if unknown."""
+        return None
+
     @property
     def project_marker(self) -> str:
         """Serves the commands that run tests: the name of the file whose folder is a project."""

@@ -34,6 +34,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 from lsp_mcp.requests.edit_plans import plan_of
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
+from lsp_mcp.requests.own_builds import renamed_in_own_builds
 from lsp_mcp.requests.places import Place, last_word, position_params
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol
@@ -125,7 +126,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         await _prepare(backend, at, text, identifier)
     edit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
     await _with_family(backend, family, text.slice(identifier), new_name, edit)
-    searched = frozenset((await renamed_in_other_builds(backend, path, identifier.start, new_name, edit)).searched)
+    searched = await _renamed_elsewhere(backend, path, identifier.start, new_name, edit)
     renamed = await renamed_symbol(backend, path, identifier.start)
     together = [renamed] if renamed else []
     if renamed and renamed.owner:
@@ -165,6 +166,12 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     clashes = await _clashes(backend, Definitions(backend), home, new_name)
     strangers += [*missed, *shared, *clashes]
     return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, mixed)
+
+
+async def _renamed_elsewhere(backend: Backend, path: Path, point: Point, new_name: str, edit: Json) -> frozenset[Path]:
+    """The files excluded from the build that were searched in builds that have them; `edit` has their changes then."""
+    others = frozenset((await renamed_in_other_builds(backend, path, point, new_name, edit)).searched)
+    return others | await renamed_in_own_builds(backend, path, point, new_name, edit, others)
 
 
 async def _with_mentions(backend: Backend, renamed: Renamed, new_name: str, plan: EditPlan) -> EditPlan:

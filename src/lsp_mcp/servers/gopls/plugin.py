@@ -10,6 +10,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.servers.gopls import traits
+from lsp_mcp.servers.gopls.build_tags import own_build
 from lsp_mcp.servers.gopls.index_names import index_package, index_symbols
 from lsp_mcp.servers.gopls.mentions import MENTIONS
 from lsp_mcp.servers.gopls.moves import build_changes
@@ -64,6 +65,10 @@ class GoplsPlugin(SessionPlugin):
     def left_out_refusal(self) -> str:
         """See `Plugin.left_out_refusal`."""
         return self._modules.left_out_refusal
+
+    def own_build(self, content: str) -> Mapping[str, str] | None:
+        """See `Plugin.own_build`: with the tags of its `//go:build` line."""
+        return own_build(content)
 
     @property
     def project_marker(self) -> str:
