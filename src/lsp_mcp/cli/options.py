@@ -22,7 +22,9 @@ from lsp_mcp.cli.name_completion import of_names
 from lsp_mcp.errors import ConfigError, unknown
 from lsp_mcp.index.place import store_url
 from lsp_mcp.lsp.session import SessionOptions
+from lsp_mcp.programs import find_program, remote_program
 from lsp_mcp.project_adapters import project_adapters
+from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.sessions.sessions import Sessions
@@ -71,6 +73,7 @@ class ServerFlags:
     memory_limit: int | None  # MiB
     compile_commands: str | None
     shared_index: bool
+    remote_index: str | None = field(default=None, kw_only=True)
     toolsets: tuple[str, ...]
     without_toolsets: tuple[str, ...]
     allowed_methods: tuple[str, ...]
@@ -160,13 +163,16 @@ class ServerFlags:
         workspace = self.workspace()
         adapters = self._servers(workspace.root)
         others = [] if self.adapters or not adapters else other_adapters(adapters, adapter_names())
+        remote = self._remote_indexes([*adapters, *others])
+        paths = {**self.paths, **{name: program for name, (program, _) in remote.items()}}
         options = {
             adapter.name: SessionOptions(
-                command=(path, *adapter.command[1:]) if (path := self.paths.get(adapter.name)) else (),
+                command=(path, *adapter.command[1:]) if (path := paths.get(adapter.name)) else (),
                 ready_timeout=self.ready_timeout,
                 request_timeout=self.request_timeout,
                 database=self.database(),
                 shared_index=self.shared_index,
+                remote_index=remote[adapter.name][1] if adapter.name in remote else "",
             )
             for adapter in (*adapters, *others)
         }
@@ -178,6 +184,24 @@ class ServerFlags:
             most_files=self.most_files,
             others=others,
         )
+
+    def _remote_indexes(self, adapters: Sequence[Adapter]) -> dict[str, tuple[str, str]]:
+        """By adapter name: the program that asks a remote index, and the address of that.
+
+        Raises:
+            ConfigError: an address or a program cannot be used, or none of `adapters` has a remote index.
+        """
+        found = {}
+        for adapter in adapters:
+            address = (adapter.remote_install and self.remote_index) or adapter.remote_index
+            if address:
+                program = self.paths.get(adapter.name) or str(remote_program(adapter) or find_program(adapter))
+                plugin_of(adapter).check_remote_index(Path(program), address)
+                found[adapter.name] = program, address
+        if self.remote_index and not found:
+            names = ", ".join(adapter.name for adapter in adapters) or "none"
+            raise ConfigError(f"--remote-index is used by none of the language servers here: {names}")
+        return found
 
     def fitting(self) -> list[Adapter]:
         """The servers that would run, without starting one. Raises the errors of `sessions`."""
@@ -253,6 +277,8 @@ class ServerFlags:
             raise ConfigError(
                 f"--backend {_INDEX} answers from the index store alone; leave it out to ask {other} and the store"
             )
+        if self.remote_index and (self.through_neovim or self.from_index):
+            raise ConfigError("--remote-index is for language servers that lsp-mcp starts; leave it out here")
         if not self.workspace_root.strip():
             raise ConfigError("--workspace-root is empty; pass the folder of a project")
 
@@ -301,6 +327,8 @@ class ServerFlags:
             words += ["--compile-commands", os.path.abspath(from_home(self.compile_commands))]  # noqa: PTH100
         if self.shared_index:
             words.append("--shared-index")
+        if self.remote_index:
+            words += ["--remote-index", self.remote_index]
         if self.socket:
             words += ["--socket", self.socket]
         if self.allow_exec_lua:
@@ -379,6 +407,7 @@ def _with_server_flags(command: Callable[..., Any], shown: Collection[str]) -> C
             memory_limit=value["--memory-limit"],
             compile_commands=value["--compile-commands"],
             shared_index=value["--shared-index"],
+            remote_index=value["--remote-index"],
             toolsets=value["--toolset"],
             without_toolsets=value["--without-toolset"],
             allowed_methods=value["--allow-method"],
@@ -463,6 +492,10 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         "--shared-index": (
             {"is_flag": True},
             "Share the index with your editor's language server, instead of a private one.",
+        ),
+        "--remote-index": (
+            {"metavar": "HOST:PORT"},
+            "An index server that a language server asks instead of indexing all code.",
         ),
         "--toolset": (
             {"multiple": True, "metavar": "NAME", "shell_complete": toolsets},

@@ -29,7 +29,7 @@ OF_WHAT_RUNS = frozenset(
     {
         *("--backend", "--socket", "--ready-timeout", "--request-timeout", "--idle-timeout", "--memory-limit"),
         *("--adapter", "--compile-commands", "--store", "--shared-index", "--allow-protected-edits", "--log-level"),
-        "--allow-dependencies",
+        *("--allow-dependencies", "--remote-index"),
     }
 )
 _OF_LISTENING = {"--transport", "--port", "--host"}

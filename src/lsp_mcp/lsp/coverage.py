@@ -11,6 +11,7 @@ from msgspec import Struct
 from lsp_mcp.adapters import Language
 from lsp_mcp.backend import Facts, Indexed, Scope, Use
 from lsp_mcp.disk.feed import Feed
+from lsp_mcp.errors import ConfigError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
@@ -34,6 +35,7 @@ class Start(Struct, frozen=True):
     database: Path | None = None  # the compilation database that the user named
     shared_index: bool = False  # the index is kept where an editor's server keeps it
     hosted: bool = False  # it is an editor's server, which starts it
+    remote_index: str = ""  # HOST:PORT of the index that the server is to ask, if it can
 
 
 class Parts(Struct, frozen=True):
@@ -108,6 +110,9 @@ class Coverage:
 
     def incomplete(self, path: Path) -> None:
         """The server has indexed only a part of `path`; may be called in another thread."""
+
+    def heard(self, line: str) -> None:
+        """The server wrote `line` to its stderr; may be called in another thread."""
 
     @property
     def loads_by_itself(self) -> bool:
@@ -208,6 +213,14 @@ class SessionPlugin(Plugin):
     def reloading(self, coverage: Coverage, parts: Parts) -> Reloading:
         """Serves the freshness of every answer: how the server, with its `coverage`, is made to read what changed."""
         return PlainReloading(self.adapter, parts.workspace, parts.documents, parts.lifetime, parts.timeout)
+
+    def check_remote_index(self, program: Path, address: str) -> None:
+        """Serves `--remote-index`: check that `program` can use the index server at `address`.
+
+        Raises:
+            ConfigError: it cannot, or this server has none.
+        """
+        raise ConfigError(f"--remote-index: {self.name} cannot use a remote index")
 
     def setup(self, root: Path, database: Path | None) -> Setup | None:
         """Serves `doctor`: what the server needs in the workspace `root`; `database` is the one that the user named."""

@@ -58,6 +58,7 @@ class SessionOptions(Struct, frozen=True):
     request_timeout: float = 60.0  # seconds to wait for one answer
     database: Path | None = None  # the compilation database to use; None: search for one
     shared_index: bool = False  # keep the index where an editor's server keeps it
+    remote_index: str = ""  # HOST:PORT of an index server
 
 
 class Session:
@@ -89,7 +90,15 @@ class Session:
         self._watch_news: deque[Gap] = deque(maxlen=_MOST_NEWS)  # when changes were not detected exactly by events
         self._numbers = itertools.count(1)
         self._coverage = self.plugin.coverage(
-            Start(workspace, feed, options.env, options.database, options.shared_index, host is not None)
+            Start(
+                workspace,
+                feed,
+                options.env,
+                options.database,
+                options.shared_index,
+                host is not None,
+                options.remote_index,
+            )
         )
         held = HeldDocuments(host, lambda: self._lifetime.connection) if host else None
         opening = None if host else self._coverage.opening
@@ -482,4 +491,5 @@ class Session:
         else:
             self.words.begin()  # the first question compares with all files: they are read while the server loads
         diagnostics.on_incomplete = self._coverage.incomplete
+        connection.notifications.on_line = self._coverage.heard
         self._coverage.started(self._documents)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ class Notifications:
             rules.outdated_code,
             clears_closed=rules.clears_closed,
         )
+        self.on_line: Callable[[str], None] = lambda _: None  # called with each line of its stderr, in any thread
         self.inactive: dict[Path, list[Any]] = {}  # the ranges of each document that the preprocessor excludes
         self.watched = WatchedFiles(root)
         self.last_error = ""  # the last error that the server showed to a person
@@ -82,6 +84,7 @@ class Notifications:
 
     def on_stderr_line(self, line: str) -> None:
         """Process one line of its stderr; may be called in another thread."""
+        self.on_line(line)
         reports = self._reports
         if reports.incomplete_pattern and (match := re.search(reports.incomplete_pattern, line)):
             self.diagnostics.incomplete(Path(match[1]), "could not be compiled to its end")

@@ -12,6 +12,7 @@ from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.servers.clangd import traits
 from lsp_mcp.servers.clangd.compilation.build import Build
 from lsp_mcp.servers.clangd.compilation.database import find_database, read_database
+from lsp_mcp.servers.clangd.remote_index import check_remote_index
 from lsp_mcp.servers.clangd.reopening import Reopening
 from lsp_mcp.servers.clangd.rules import COMPILATION, Compilation
 
@@ -33,11 +34,13 @@ class ClangdPlugin(SessionPlugin):
         super().__init__(adapter)
         self._compilation = compilation
         self._language_of = adapter.language_of
+        self._indexes_all = True
 
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""
         build = Build(self.adapter, self._compilation, start)
         self._language_of = build.files.language_of
+        self._indexes_all = build.remote is None
         return build
 
     def language_of(self, path: Path) -> Language | None:
@@ -61,6 +64,10 @@ class ClangdPlugin(SessionPlugin):
             return Setup(rules.database, "unusable", str(file), problem, rules.how_to_get)
         return Setup(file.name, "ok", str(file))
 
+    def check_remote_index(self, program: Path, address: str) -> None:
+        """See `SessionPlugin.check_remote_index`."""
+        check_remote_index(program, address)
+
     @property
     def compiles_files(self) -> bool:
         """See `Plugin.compiles_files`."""
@@ -73,8 +80,8 @@ class ClangdPlugin(SessionPlugin):
 
     @property
     def finds_all_names(self) -> bool:
-        """See `Plugin.finds_all_names`."""
-        return True
+        """See `Plugin.finds_all_names`: a remote index may be older than the code."""
+        return self._indexes_all
 
     @property
     def request_reach(self) -> Mapping[str, Literal["text", "file"]]:

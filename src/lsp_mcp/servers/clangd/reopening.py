@@ -244,6 +244,10 @@ class Reopening:
         now = [path for path in sorted(left_out - later) if use and use.may_be_in(path)]
         later = frozenset(path for path in later if use and use.may_be_in(path))
         gaps = self._build.build_gaps(now, sorted(later), use) if scope.reach != "text" else []
+        if self._build.remote and scope.reach != "text":
+            if connection := self._lifetime.connection:
+                connection.notifications.diagnostics.hear()
+            gaps += await self._build.remote.gaps()
         if scope.reach != "workspace" and scope.path:
             gaps += own_error_gap(scope.path, self._errors.get(scope.path), display_path)
         if scope.path and scope.reach != "text":

@@ -23,6 +23,7 @@ from lsp_mcp.servers.clangd.compilation.files import BuildFiles, Included, links
 from lsp_mcp.servers.clangd.compilation.files_elsewhere import FilesElsewhere
 from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.servers.clangd.compilation.index_folder import IndexFolder
+from lsp_mcp.servers.clangd.remote_index import RemoteIndex
 from lsp_mcp.servers.clangd.rules import Compilation
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class Build(Coverage):
         self.includes = self.files
         self.language_of = self.files.language_of
         self.has_index = False  # whether the server will index anything by itself
+        self.remote = RemoteIndex(start.remote_index, workspace.root) if start.remote_index else None
         self._adapter = adapter
         self._rules = rules
         self._workspace = workspace
@@ -64,6 +66,9 @@ class Build(Coverage):
 
     def arguments(self) -> list[str]:
         """Additions to the server's command; locks the folder for its index."""
+        return [*self._of_database(), *(self.remote.arguments if self.remote else ())]
+
+    def _of_database(self) -> list[str]:
         file = self._database.find()
         if file is None:
             return []
@@ -117,6 +122,11 @@ class Build(Coverage):
         if self._folder:
             self._folder.incomplete(path)
 
+    def heard(self, line: str) -> None:
+        """See `Coverage.heard`."""
+        if self.remote:
+            self.remote.heard(line)
+
     async def close(self) -> None:
         """The server has ended: note what its index was made from, and release the index folder."""
         if self._folder and self._is_prepared:
@@ -160,6 +170,8 @@ class Build(Coverage):
     def changed(self, paths: Sequence[Path]) -> None:
         """Note that these were created, changed or deleted."""
         self._has_changed = True
+        if self.remote:
+            self.remote.changed()
         self.files.changed(paths)
 
     def changed_elsewhere(self) -> list[Path]:
@@ -272,7 +284,7 @@ class Build(Coverage):
         watched = self._feed.folders()
         self._elsewhere.watch(path for path in there if not any(map(path.is_relative_to, watched)))
         problems = missing_files(used, there, self._rules, self.display_path) if used else []
-        self.has_index = bool(there)
+        self.has_index = bool(there) and self.remote is None
         if file:
             includes.forced = used.forced(self._rules.include_options) if used else {}
             compiled = used.commands if used else {}
