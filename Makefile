@@ -3,7 +3,7 @@
 # BACKEND chooses the language server:          make demo BACKEND=clangd
 
 .DEFAULT_GOAL := help
-.PHONY: help env tools check linters test test-fast coverage fix lock golden demo bench truth faults docs reference recording package
+.PHONY: help env tools check linters test test-fast coverage fix lock golden demo bench truth truth-index faults docs reference recording package
 
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
 # Tests and measurements start this program hundreds of times: without bytecode each start compiles 400 files.
@@ -88,6 +88,12 @@ faults: env ## kill, stop and fill what sessions share, at random moments: ARGS=
 truth: env ## examine the answers on real code against go/types and clang: ARGS="--backend clangd --seed 2 --quick"
 	@scripts/tools.sh gopls clangd
 	.venv/bin/python truth/truth.py $(ARGS)
+
+truth-index: env ## compare indexes with live servers, 300 random symbols each: x/tools and cobra by scip-go, more with ARGS="FOLDER --backend typescript"
+	@scripts/tools.sh gopls
+	@test -n "$(ARGS)" || .venv/bin/python truth/fetch.py gopls cobra tools
+	@if test -n "$(ARGS)"; then .venv/bin/python truth/index_truth.py $(ARGS); \
+	else for tree in cobra tools; do .venv/bin/python truth/index_truth.py $$tree || status=1; done; exit $${status:-0}; fi
 
 docs: env ## build the documentation into .site; a broken link or anchor fails
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet

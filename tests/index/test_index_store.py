@@ -14,7 +14,7 @@ from index.scip_files import DEFINITION, document, field, go_symbol, implements,
 from lsp_mcp.database.engines import sqlite_engine
 from lsp_mcp.database.migrating import migrate
 from lsp_mcp.errors import CallerError
-from lsp_mcp.index import queries
+from lsp_mcp.index import gathering, queries
 from lsp_mcp.index.gathering import gather
 from lsp_mcp.index.migrating import MIGRATIONS
 from lsp_mcp.index.monikers import identity
@@ -222,3 +222,35 @@ def test_the_migrations_make_the_tables_that_the_program_uses(tmp_path: Path) ->
         assert compare_metadata(context, tables) == []
         assert sa.inspect(connection).get_table_names() != []
     engine.dispose()
+
+
+def test_what_needs_too_much_memory_is_refused_whatever_it_is_made_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limits of numbers alone would let a file of long names, or of many relations, take all of a machine."""
+    monkeypatch.setattr(gathering, "_MOST_HELD", 1_000_000)
+    long = [go_symbol("example.com/a", f"{'F' * 10_000}{one}().") for one in range(200)]
+    short = [go_symbol("example.com/a", f"F{one}().") for one in range(5_000)]
+    target = go_symbol("example.com/a", "I#")
+    parts = {
+        "long names": [occurrence(one, 1, 2, 3) for one in long],
+        "many names": [occurrence(one, 1, 2, 3) for one in short],
+        "many uses": [occurrence(short[0], one, 2, 3) for one in range(400_000)],
+        "many relations": [implements(short[one % 900], f"{target}{one % 100}.") for one in range(90_000)],
+    }
+    for name, made in parts.items():
+        with pytest.raises(IndexFileError, match="MiB of memory"):
+            gather(write(tmp_path / "a.scip", document("a.go", *made)), None, with_text=False)
+        assert name
+
+
+def test_symbols_are_told_apart_when_their_names_are_no_longer_remembered(
+    store: IndexStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "_MOST_REMEMBERED", 2)
+    names = [go_symbol("example.com/a", f"F{one}().") for one in range(6)]
+    made = [document(f"{file}.go", *(occurrence(one, 1, 2, 3) for one in names)) for file in range(3)]
+    pushed = store.push(gather(write(tmp_path / "a.scip", *made), None, with_text=False), "example.com/b", "c1")
+    assert (pushed.symbols, pushed.occurrences) == (6, 18)
+    (listed,) = store.indexes()
+    assert listed.bytes == pushed.bytes > 0

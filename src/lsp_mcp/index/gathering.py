@@ -18,22 +18,33 @@ _MOST_SYMBOLS = 3_000_000
 _MOST_DOCUMENTS = 500_000
 _MOST_SAID = 100_000  # times that one symbol is described
 _MOST_TEXT = 4 << 20  # bytes of a source file
+_MOST_HELD = 2 << 30  # bytes of all that is in memory until it is stored, about
+_OF_SYMBOL, _OF_DOCUMENT = 450, 600  # bytes, without names and uses
+_OF_RELATION = 60
+_MOST_REMEMBERED = 100_000  # names whose symbols are found without parsing them
 _UNSAID: CodeUnit = "utf-16"  # what scip-typescript and scip-python count in, without a word
 
 
 class _Symbol:
-    """A symbol of the push, as far as it was read."""
+    """A symbol of the push, as far as it was read; `name` is how the file spells it first."""
 
-    __slots__ = ("before", "implemented_by", "is_defined", "key", "moniker", "said", "uses")
+    __slots__ = ("before", "implemented_by", "is_defined", "key", "name", "said", "uses")
 
-    def __init__(self, moniker: Moniker) -> None:
-        self.moniker = moniker
-        self.key = key(moniker.identity)
+    def __init__(self, name: str, key: int) -> None:
+        self.name = name
+        self.key = key
         self.uses = bytearray()
         self.before: Use | None = None
         self.said = 0
         self.is_defined = False
-        self.implemented_by: set[int] = set()
+        self.implemented_by: set[int] | None = None  # most have none, and there may be millions
+
+    @property
+    def moniker(self) -> Moniker:
+        """Its parts."""
+        found = parse(self.name)
+        assert found
+        return found
 
 
 class Gathered:
@@ -48,14 +59,14 @@ class Gathered:
         self._root = root
         self._with_text = with_text
         self._paths: set[str] = set()
-        self._symbols: dict[str, _Symbol] = {}  # by identity
-        self._by_name: dict[str, _Symbol | None] = {}  # by the whole name
-        self._by_key: dict[int, str] = {}
+        self._symbols: dict[int, _Symbol] = {}  # by key
+        self._by_name: dict[str, _Symbol | None] = {}  # by the whole name, some of them
+        self._held = 0  # bytes, about
 
     @property
     def packages(self) -> list[str]:
         """`MANAGER NAME` of each package that it defines symbols of."""
-        found = {(one.moniker.manager, one.moniker.package) for one in self._symbols.values() if one.is_defined}
+        found = {one.moniker[1:3] for one in self._symbols.values() if one.is_defined}
         return sorted(f"{manager} {package}" for manager, package in found if package)
 
     @property
@@ -64,8 +75,8 @@ class Gathered:
         return len(self._symbols)
 
     def symbol_rows(self) -> Iterable[dict[str, Any]]:
-        """The rows of the symbols, in the order of their keys."""
-        for one in sorted(self._symbols.values(), key=lambda symbol: symbol.key):
+        """The rows of the symbols, in the order of their keys; each is made when it is taken."""
+        for _, one in sorted(self._symbols.items()):
             moniker = one.moniker
             names = described(moniker.descriptors) if one.is_defined else None
             package, version = (part.replace(" ", "  ") or "." for part in (moniker.package, moniker.version))
@@ -114,15 +125,15 @@ class Gathered:
         ]
         for one in document.symbols:
             self._say(one)
-        self.documents.append(
-            {
-                "document": number,
-                "path": document.path,
-                "is_exact": content is not None or document.unit == "utf-32",
-                "defined": pack_defined(sorted(defined, key=lambda one: (one.line, one.start))),
-                "text": zlib.compress(content.encode(), 6) if self._with_text and content is not None else None,
-            }
-        )
+        row: dict[str, Any] = {
+            "document": number,
+            "path": document.path,
+            "is_exact": content is not None or document.unit == "utf-32",
+            "defined": pack_defined(sorted(defined, key=lambda one: (one.line, one.start))),
+            "text": zlib.compress(content.encode(), 6) if self._with_text and content is not None else None,
+        }
+        self._hold(_OF_DOCUMENT + len(document.path) + len(row["defined"]) + len(row["text"] or b""))
+        self.documents.append(row)
 
     def _use(self, document: int, name: str, places: Iterable[Occurrence]) -> list[Defined]:
         """Record these uses of one symbol in one document; those that define it."""
@@ -133,7 +144,9 @@ class Gathered:
         for one in places:
             use = Use(document, one.line, one.start, one.length, one.roles)
             if use != symbol.before:
+                before = len(symbol.uses)
                 pack_use(symbol.uses, symbol.before, use)
+                self._hold(len(symbol.uses) - before)
                 symbol.before = use
             if one.roles & DEFINITION:
                 symbol.is_defined = True
@@ -150,23 +163,40 @@ class Gathered:
             raise self._refused(f"it describes {said.symbol[:120]!r} more than {_MOST_SAID:,} times")
         for name in said.implements:
             if target := self._symbol(name):
+                target.implemented_by = target.implemented_by or set()
                 target.implemented_by.add(symbol.key)
+                self._hold(_OF_RELATION)
 
     def _symbol(self, name: str) -> _Symbol | None:
         """The symbol called `name`; None if no other document can name it."""
         if name in self._by_name:
             return self._by_name[name]
-        moniker = parse(name)
-        found = None
-        if moniker:
-            found = self._symbols.get(moniker.identity) or _Symbol(moniker)
-            if self._by_key.setdefault(found.key, moniker.identity) != moniker.identity:
-                raise self._refused(f"two of its symbols have one key, which does not happen by chance: {name[:120]!r}")
-            self._symbols[moniker.identity] = found
-            if len(self._symbols) > _MOST_SYMBOLS:
-                raise self._refused(f"it has more than {_MOST_SYMBOLS:,} symbols")
+        found = self._known(name)
+        if len(self._by_name) >= _MOST_REMEMBERED:
+            self._by_name.clear()
         self._by_name[name] = found
         return found
+
+    def _known(self, name: str) -> _Symbol | None:
+        moniker = parse(name)
+        if moniker is None:
+            return None
+        number = key(moniker.identity)
+        found = self._symbols.get(number)
+        if found is None:
+            found = self._symbols[number] = _Symbol(name, number)
+            self._hold(_OF_SYMBOL + len(name))
+            if len(self._symbols) > _MOST_SYMBOLS:
+                raise self._refused(f"it has more than {_MOST_SYMBOLS:,} symbols")
+        elif found.name != name and found.moniker.identity != moniker.identity:
+            raise self._refused(f"two of its symbols have one key, which does not happen by chance: {name[:120]!r}")
+        return found
+
+    def _hold(self, size: int) -> None:
+        """Count memory. Raises IndexFileError: it is too much."""
+        self._held += size
+        if self._held > _MOST_HELD:
+            raise self._refused(f"its names, uses and texts need more than {_MOST_HELD >> 20:,} MiB of memory")
 
     def _text(self, document: Document) -> str | None:
         """The document's text, from the index or from the checkout; None if it is not known."""

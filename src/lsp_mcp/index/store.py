@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,9 +111,6 @@ class IndexStore:
         Raises:
             UnavailableError: the database is gone, or others kept writing; nothing was stored.
         """
-        rows = list(gathered.symbol_rows())
-        size = sum(len(row["symbol"]) + len(row["uses"]) for row in rows)
-        size += sum(len(row["path"]) + len(row["defined"]) + len(row["text"] or b"") for row in gathered.documents)
         values = {
             "commit": commit,
             "name": name,
@@ -121,7 +119,7 @@ class IndexStore:
             "documents": len(gathered.documents),
             "symbols": gathered.symbols,
             "occurrences": gathered.occurrences,
-            "bytes": size,
+            "bytes": 0,  # known at the end
             "has_text": any(row["text"] for row in gathered.documents),
             "packages": gathered.packages,
         }
@@ -136,9 +134,14 @@ class IndexStore:
             key = {"repository": number, "push": secrets.randbits(31)}
             row = {**key, **values, "pushed_at": datetime.now(UTC).isoformat(timespec="microseconds")}
             connection.execute(sa.insert(pushes), [row])
-            for table, there in ((documents, gathered.documents), (symbols, rows)):
+            size = 0
+            for table, there in ((documents, gathered.documents), (symbols, gathered.symbol_rows())):
                 for some in _batches(there):
                     connection.execute(sa.insert(table), [{**key, **one} for one in some])
+                    size += sum(len(value) for one in some for value in one.values() if isinstance(value, str | bytes))
+            row["bytes"] = size
+            own = (pushes.c.repository == number) & (pushes.c.push == key["push"])
+            connection.execute(sa.update(pushes).where(own).values(bytes=size))
             return _pushed({**row, "repository_name": repository})
 
         return self.write(work)
@@ -219,9 +222,11 @@ class _RepeatedError(Exception):
         self.error = error
 
 
-def _batches(rows: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
+def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
     """`rows` in parts that are sent at once."""
-    return (rows[at : at + _ROWS] for at in range(0, len(rows), _ROWS))
+    left = iter(rows)
+    while some := list(islice(left, _ROWS)):
+        yield some
 
 
 def listed(connection: Connection, *, repository: str | None = None, only_newest: bool = False) -> list[Pushed]:
