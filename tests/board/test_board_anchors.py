@@ -198,17 +198,21 @@ async def test_the_same_symbol_twice_is_one_anchor(tmp_path: Path, url: str) -> 
 @bounded
 async def test_a_file_and_a_line_or_name_is_an_anchor_without_a_language_server_too(tmp_path: Path, url: str) -> None:
     async with project(tmp_path, url) as tools:
-        id_ = await tools.create("main.go:3:Serve", "main.go:6:2")
+        id_ = await tools.create("main.go:3:Serve", "main.go:6:2", "main.go:main")
         assert [one["anchor"] for one in await tools.anchors(id_)] == [
             "file://main.go#3:6",
             "file://main.go#6:2",
+            "file://main.go#5:6",
         ]
-        refused = await tools.error("create_task", title="x", anchors=["main.go:main"])
-        assert refused.startswith("main.go has 2 places with 'main'\nfile://main.go#1:9| package main")
+        tools.write("to do\nwhat to do\n", "notes.txt")
+        refused = await tools.error("create_task", title="x", anchors=["notes.txt:do"])
+        assert refused.startswith("notes.txt has 2 places with 'do'\nfile://notes.txt#1:4| to do")
 
 
 @bounded
-async def test_without_a_language_server_a_name_is_an_anchor_if_only_one_place_has_it(tmp_path: Path, url: str) -> None:
+async def test_without_a_language_server_a_name_is_an_anchor_if_only_one_place_declares_it(
+    tmp_path: Path, url: str
+) -> None:
     async with project(tmp_path, url) as tools:
         subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, timeout=BOUND)
         tools.write("package main\n\nvar legacyArgs = 1\n", "args.go")
@@ -216,9 +220,22 @@ async def test_without_a_language_server_a_name_is_an_anchor_if_only_one_place_h
         assert [one["anchor"] for one in await tools.anchors(id_)] == ["file://args.go#3:5"]
         assert await tools.found("legacyArgs") == ["a task"]
         assert await tools.found("args.go") == ["a task"]
-        refused = await tools.error("create_task", title="x", anchors=["Serve"])
-        assert "no language server runs that could find 'Serve', and 2 lines have Serve" in refused
-        assert "\nfile://main.go#3:6| func Serve() {}\nfile://main.go#6:2| Serve()" in refused
+        tools.write(
+            "package main\n\n// Start calls Run.\ntype A struct{ size int }\nfunc (a *A) Run() { a.Run() }\n"
+            "type B struct{}\nfunc (b B) Run(size int) {}\n",
+            "types.go",
+        )
+        id_ = await tools.create("Serve", "A.Run", "types.go:B", "types.go:7", "types.go:4")
+        assert [one["anchor"] for one in await tools.anchors(id_)] == [
+            "file://main.go#3:6",
+            "file://types.go#5:13",
+            "file://types.go#6:6",
+            "file://types.go#7:12",
+            "file://types.go#4:6",
+        ]
+        refused = await tools.error("create_task", title="x", anchors=["Run"])
+        assert "no language server runs that could find 'Run', and 2 declarations have that name" in refused
+        assert "\nfile://types.go#5:13| func (a *A) Run() { a.Run() }\nfile://types.go#7:12| func (b B) Run(" in refused
         assert "no text of this checkout has Nowhere" in await tools.error("find_tasks_by_anchor", anchor="Nowhere")
 
 
