@@ -17,8 +17,8 @@ from lsp_mcp.clients import client_names, load_client, read_client
 from lsp_mcp.errors import ConfigError
 
 PROGRAM = own_command()
-ARGUMENTS = ["--format", "compact", "--workspace-root", "."]
-IN_FOLDER = ["--format", "compact", "--workspace-root", "${workspaceFolder}"]
+ARGUMENTS = ["--workspace-root", "."]
+IN_FOLDER = ["--workspace-root", "${workspaceFolder}"]
 
 # Client, scope, the file below the project or the home, what a new one holds.
 WRITTEN: list[tuple[str, str, str, dict[str, Any]]] = [
@@ -84,7 +84,7 @@ WRITTEN: list[tuple[str, str, str, dict[str, Any]]] = [
     ),
 ]
 PLAIN = {"command": PROGRAM, "args": ARGUMENTS}
-IN_PROJECT = {"command": PROGRAM, "args": ["--format", "compact", "--workspace-root", "{project}"]}
+IN_PROJECT = {"command": PROGRAM, "args": ["--workspace-root", "{project}"]}
 
 
 def servers(entry: dict[str, Any], key: str = "mcpServers") -> dict[str, Any]:
@@ -212,7 +212,7 @@ def test_the_default_scope_is_the_clients(project: Path, home: Path, run: Run) -
 
 def test_claude_codes_own_command_is_shown(project: Path, run: Run) -> None:
     assert (
-        f"\n  claude mcp add --scope project lsp-mcp -- {PROGRAM} --format compact --workspace-root .\n"
+        f"\n  claude mcp add --scope project lsp-mcp -- {PROGRAM} --workspace-root .\n"
         in run("setup", "claude-code").stderr
     )
 
@@ -262,8 +262,6 @@ CLAUDE_AFTER = (
             "type": "stdio",
             "command": "PROGRAM",
             "args": [
-                "--format",
-                "compact",
                 "--workspace-root",
                 "."
             ]
@@ -297,8 +295,6 @@ OPENCODE_AFTER = (
 \t\t\t"type": "local",
 \t\t\t"command": [
 \t\t\t\t"PROGRAM",
-\t\t\t\t"--format",
-\t\t\t\t"compact",
 \t\t\t\t"--workspace-root",
 \t\t\t\t"."
 \t\t\t],
@@ -325,8 +321,6 @@ OPENCODE_2_AFTER = (
         "type": "local",
         "command": [
           "PROGRAM",
-          "--format",
-          "compact",
           "--workspace-root",
           "."
         ]
@@ -339,13 +333,13 @@ OPENCODE_2_AFTER = (
 CURSOR = '{"mcpServers":{"a":{"command":"a"}},"b":1}'
 CURSOR_AFTER = (
     '{"mcpServers":{"a":{"command":"a"}, "lsp-mcp": {"type": "stdio", "command": "PROGRAM", "args": '
-    '["--format", "compact", "--workspace-root", "${workspaceFolder}"]}},"b":1}'
+    '["--workspace-root", "${workspaceFolder}"]}},"b":1}'
 ).replace("PROGRAM", PROGRAM)
 
 VSCODE = '{\r\n  "inputs": [ ] // none\r\n}\r\n'
 VSCODE_AFTER = (
     '{\r\n  "inputs": [ ], // none\r\n  "servers": {\r\n    "lsp-mcp": {\r\n      "type": "stdio",\r\n'
-    '      "command": "PROGRAM",\r\n      "args": [\r\n        "--format",\r\n        "compact",\r\n'
+    '      "command": "PROGRAM",\r\n      "args": [\r\n'
     '        "--workspace-root",\r\n        "${workspaceFolder}"\r\n      ]\r\n    }\r\n  }\r\n}\r\n'
 ).replace("PROGRAM", PROGRAM)
 
@@ -365,7 +359,7 @@ CODEX_AFTER = (
     + f"""
 [mcp_servers.lsp-mcp]
 command = "{PROGRAM}"
-args = ["--format", "compact", "--workspace-root", "."]
+args = ["--workspace-root", "."]
 tool_timeout_sec = 120
 """
 )
@@ -589,7 +583,7 @@ def test_a_link_to_nothing_is_refused(project: Path, tmp_path: Path, run: Run) -
 def test_the_flags_that_were_given_are_what_the_client_starts_it_with(project: Path, run: Run) -> None:
     flags = ["--backend", "gopls", "--gopls-path", "./bin/gopls", "--ready-timeout", "5"]
     wanted = [
-        *["--format", "compact", "--backend", "gopls", "--gopls-path", f"{project}/bin/gopls", "--ready-timeout", "5"],
+        *["--backend", "gopls", "--gopls-path", f"{project}/bin/gopls", "--ready-timeout", "5"],
         *["--workspace-root", "."],
     ]
     for words in (["setup", "claude-code", *flags], [*flags, "setup", "claude-code"]):
@@ -786,7 +780,7 @@ def test_a_file_elsewhere_that_a_link_leads_to_is_not_deleted(project: Path, tmp
 
 def test_the_entry_for_any_other_client_is_printed(project: Path, run: Run) -> None:
     result = run("setup", "print", "--backend", "gopls", "--name", "go")
-    arguments = ["--format", "compact", "--backend", "gopls", "--workspace-root", str(project)]
+    arguments = ["--backend", "gopls", "--workspace-root", str(project)]
     assert json.loads(result.stdout) == {"mcpServers": {"go": {"command": PROGRAM, "args": arguments}}}
     assert run("setup", "print", "--write").exit_code == 2
 

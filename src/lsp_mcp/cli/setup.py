@@ -248,8 +248,8 @@ def _check_name(name: str) -> None:
 
 
 def _arguments(flags: ServerFlags, root: str) -> list[str]:
-    form = flags.form if "--format" in flags.given else "compact"
-    return ["--format", form, *flags.words(), "--workspace-root", root]
+    form = ["--format", flags.form] if "--format" in flags.given else []
+    return [*form, *flags.words(), "--workspace-root", root]
 
 
 def _shape(client: Client, scope: Scope, config: dict[str, Any], root: Path) -> Shape:
