@@ -15,6 +15,7 @@ from graph import Graph, Place, Symbol
 from language import Language
 from reading import references_outcome
 from session import ALL, Answer, Session
+from session import place as place_of
 from verdicts import Outcome, Verdict
 
 _SYMBOLS = 4  # anchors used in each file
@@ -61,11 +62,15 @@ def random_anchors(
                 _write(shadow / file, lines)
                 graph = language.graph(shadow)
             _write(live / file, lines)
+            shown: set[Place] = set()  # handed out again, by these answers
             for one in rng.sample(handed, min(_SYMBOLS, len(handed))):
+                if one.anchor in shown:
+                    continue
                 answer = session.ask(
                     "find_symbol_references_by_anchor",
                     symbol_anchor=session.anchor(one.anchor), limit=ALL, include_code=False,
                 )  # fmt: skip
+                shown.update(place_of(item) for item in answer.json.get("references", []))
                 yield answer, _outcome(answer, graph, one, lines, file), steps
 
 

@@ -141,6 +141,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     mixed = tuple(namesakes.gaps(backend, text.slice(identifier), _places(plan)))
     plan = _without_files(plan, namesakes.others)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
+    strangers = await _unproven(backend, strangers, (path, identifier.start))
     await mistrust_related(backend, path, identifier.start, {place.path for place in _places(plan)})
     if backend.plugin.goes_by_mtime:
         for stranger in strangers:
@@ -265,6 +266,18 @@ def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPl
             doubts += [Doubt(Place(step.path, c.span, step.before), f"{c.old_text} left as it is") for c in wrong]
         steps.append(step.without(wrong) if isinstance(step, FileChange) and wrong else step)
     return replace(plan, steps=tuple(step for step in steps if step)), doubts
+
+
+async def _unproven(backend: Backend, strangers: list[Doubt], at: Site) -> list[Doubt]:
+    """`strangers` without those that an exact server says mean another symbol than the one `at` a place.
+
+    gopls 0.24 renames the type behind an alias, too, if a struct embeds the alias.
+    """
+    if not strangers or not backend.plugin.word_check.exact:
+        return strangers
+    own = set(await definition_places(backend, *at))
+    theirs = [await definition_places(backend, *one.site) for one in strangers]
+    return [one for one, places in zip(strangers, theirs, strict=True) if not places or own.intersection(places)]
 
 
 async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan) -> list[Doubt]:

@@ -272,7 +272,7 @@ async def _related(
         if then not in are:
             continue
         moved = {_moved(shifts, one) for one in before}
-        for other in sorted(are[then] - moved):
+        for other in sorted(are[then] - moved - {then}):  # gopls 0.24 may name a method of an interface itself
             if other[0].is_relative_to(backend.root):
                 what = f"would implement, or be implemented by, {_named(other, shifts, '')}"
                 inside.append(Changed(await _place(backend, shifts, then), what))
