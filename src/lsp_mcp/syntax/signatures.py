@@ -38,7 +38,10 @@ class Parameter(Struct, frozen=True):
 
 
 class Function(Struct, frozen=True):
-    """A function: what declares it, or a literal. `whole` is all of it; `name` is None for a literal."""
+    """A function: what declares it, or a literal. `whole` is all of it; `name` is None for a literal.
+
+    `result` is what it returns, with `leads` before its name and up to that.
+    """
 
     whole: _Stretch
     name: _Stretch | None
@@ -46,6 +49,7 @@ class Function(Struct, frozen=True):
     listing: Listing | None  # None: it is not understood
     result: _Stretch | None = None
     body: _Stretch | None = None
+    leads: bool = False
 
 
 class Called(Struct, frozen=True):
@@ -73,7 +77,7 @@ class Signatures(Struct, frozen=True):
     form: str  # how a parameter is written, of {name} and {type}
     unnamed: str  # the name of a parameter that nobody uses; empty: none is needed
     empty: str  # the parameters of a function without any
-    has_results: bool  # whether it is known where a function's result is written: behind its parameters
+    must_return: bool  # whether each function has a result written, if only that there is none
 
     def slice(self, stretch: _Stretch) -> str:
         """The text there."""
@@ -128,7 +132,7 @@ def _signatures(text: Text, grammar: Grammar, language_id: str) -> Signatures:
         settings.get("parameter") or "{name} {type}",
         settings.get("unnamed") or "",
         settings.get("empty") or "",
-        "result" in {query.capture_name(number) for number in range(query.capture_count)},
+        "result.type" in {query.capture_name(number) for number in range(query.capture_count)},
     )
 
 
@@ -138,6 +142,8 @@ class _Found:
     def __init__(self, tree: Parsed, code: Code, captured: Mapping[str, Sequence[Node]]) -> None:
         self._tree, self._code, self._captured = tree, code, captured
         self._naming = self._inside("name", "named")
+        self._result_types = {node.id for node in captured.get("result.type", ())}
+        self._result_owners = {node.id for node in captured.get("result.owner", ())}
         self._results = self._inside("result", "function")
         self._bodies = self._inside("body", "function")
         self._around = self._inside("body", "definition")
@@ -170,8 +176,9 @@ class _Found:
                 self._tree.offsets(self.last_name(name)) if name else None,
                 tuple(listed),
                 self._listing(list_, [one.span for one in listed], is_empty=bool(nodes) and not listed),
-                self._tree.offsets(result) if result else None,
+                self._tree.offsets(result) if result else self._leading(node),
                 self._tree.offsets(body) if body else None,
+                result is None,
             )
 
     def calls(self) -> Iterator[Called]:
@@ -195,6 +202,25 @@ class _Found:
         while inner := self._naming.get(node.id):
             node = inner
         return node
+
+    def _leading(self, node: Node) -> _Stretch | None:
+        """The result that is written before what declares a function; None if there is more than that, or nothing."""
+        inner, above = node, node.parent
+        before: list[Node] = []
+        while above:
+            before = [*(one for one in above.children if one.end_byte <= inner.start_byte), *before]
+            if above.id in self._result_owners:
+                break
+            if any(one.start_byte >= inner.end_byte for one in above.children):
+                return None  # brackets: a pointer to a function is returned
+            inner, above = above, above.parent
+        if above is None or len(above.children_by_field_name("declarator")) != 1:
+            return None
+        first = next((n for n, one in enumerate(before) if one.id in self._result_types), len(before))
+        types = before[first:]
+        if not types or any(one.is_named and one.id not in self._result_types for one in types):
+            return None
+        return self._tree.offset(types[0].start_byte), self._tree.offset(node.start_byte)
 
     def _listed(self, nodes: Iterable[Node]) -> Iterator[Parameter]:
         for group, node in enumerate(nodes, 1):

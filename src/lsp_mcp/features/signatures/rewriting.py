@@ -42,8 +42,10 @@ class Rewriting:
     def declaration(self, function: Function, wanted: Wanted, *, with_defaults: bool) -> None:
         """Give `function` other parameters. Raises `CannotError`."""
         found = function.listing
-        if wanted.result is not None and not self.signatures.has_results:
-            raise CannotError("has its result before its name, where it is not changed; edit that by hand")
+        if wanted.result is not None and function.result is None and self.signatures.must_return:
+            raise CannotError("has no result, or one that is not understood, as with macros or brackets around it")
+        if wanted.result is not None and self.signatures.must_return and not wanted.result.strip():
+            raise CannotError("must have a result; pass void for none")
         if found is None:
             raise CannotError("has parameters that are not understood, as with macros or conditions between them")
         if len(function.parameters) != wanted.before:
@@ -59,7 +61,9 @@ class Rewriting:
         )
         if wanted.result is not None:
             result = wanted.result.strip()
-            if function.result:
+            if function.result and function.leads:
+                self.word(*function.result, result if result.endswith(("*", "&")) else f"{result} ")
+            elif function.result:
                 start, end = function.result
                 # The white space before it goes with it.
                 before = self._content[:start].rstrip() if not result else self._content[:start]
@@ -154,7 +158,9 @@ class Rewriting:
     def _formed(self, type_: str, name: str) -> str:
         if "{}" in type_:
             return type_.replace("{}", name)
-        return self.signatures.form.replace("{type}", type_).replace("{name}", name)
+        joined = type_.endswith(("*", "&"))  # `char *name`
+        form = self.signatures.form.replace("{type} {name}", "{type}{name}") if joined else self.signatures.form
+        return form.replace("{type}", type_).replace("{name}", name)
 
     def _between(self, start: int, end: int, of: tuple[int, int] | None = None) -> str:
         """The text from `start` to `end`, an item of the list `of`, with the changes in it."""

@@ -3,6 +3,15 @@
  (#set! parameter "{type} {name}") (#set! empty "void"))
 (function_definition body: (_) @body) @definition
 
+; Results, before the declarator.
+(function_definition type: (_) @result.type) @result.owner
+(function_definition (type_qualifier) @result.type)
+(declaration type: (_) @result.type) @result.owner
+(declaration (type_qualifier) @result.type)
+(field_declaration type: (_) @result.type) @result.owner
+(field_declaration (type_qualifier) @result.type)
+(pointer_declarator (type_qualifier) @result.type)
+
 (parameter_list (_) @parameter)
 ((parameter_list (_) @parameter.rest) (#eq? @parameter.rest "..."))
 ((parameter_list . (parameter_declaration !declarator type: (primitive_type) @_type) @parameter.none .)

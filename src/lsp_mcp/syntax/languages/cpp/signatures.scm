@@ -1,6 +1,7 @@
 ; inherits: c
 ((function_declarator declarator: [(qualified_identifier) (template_function)] @declared parameters: (_) @parameters)
  @function (#set! empty ""))
+(function_declarator (trailing_return_type (_) @result))
 (lambda_expression declarator: (_ parameters: (_) @parameters)) @function
 (lambda_expression body: (_) @body)
 (parameter_list "..." @parameter @parameter.rest)
