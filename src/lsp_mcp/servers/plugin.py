@@ -10,6 +10,7 @@ from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.servers.traits import (
     Diagnostics,
     Documents,
+    Headers,
     Hierarchy,
     InactiveRegions,
     Mention,
@@ -50,6 +51,8 @@ class Plugin:
     """Serves uses, renames and deletions: where a symbol is called by its name outside the code of the server."""
     refactorings = Refactorings()
     """Serves refactorings: what the server can do beyond the actions that it lists."""
+    headers: Headers | None = None
+    """Serves moves between files that include each other."""
 
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter

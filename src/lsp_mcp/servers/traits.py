@@ -104,6 +104,20 @@ class Packages(Data, frozen=True):
     interface: str = ""  # an interface {name} with {methods}, one a line
 
 
+class Headers(Data, frozen=True):
+    """How files include each other, for moving declarations between them."""
+
+    include_pattern: str  # a line that includes a `header`, a group, spelled with its quotes
+    include: str  # the line that includes {header}
+    guard_pattern: str  # the beginning of a file that is included only once, with a condition around all of it
+    condition_patterns: tuple[str, str]  # the lines that begin and end a part under a condition
+    once: str  # begins a new header
+    scope: str  # a namespace {name} with {code}; {space} is the space before its name if it has one
+    shared_pattern: str  # in the header of a definition that several files may have
+    # By language, what makes a function one of those; without it such a function cannot be in a header.
+    shared: dict[str, str] = field(default_factory=dict)
+
+
 class Follower(Data, frozen=True):
     """Symbols named after a symbol {name}, such as examples: they are renamed with it."""
 

@@ -14,6 +14,7 @@ from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.checking.problems import Delta, compare, known
+from lsp_mcp.features.editing.between_files import moved
 from lsp_mcp.features.editing.relocating import Relocation, cycle
 from lsp_mcp.features.editing.tidying import tidied
 from lsp_mcp.features.signatures.planning import Obstacle
@@ -21,6 +22,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 from lsp_mcp.requests.references import References
 from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.requests.symbol_text import symbol_texts, text_at
 from lsp_mcp.text import Point, Text
 from lsp_mcp.toolsets.changing import Outcome
 from lsp_mcp.toolsets.deltas import look
@@ -73,6 +75,11 @@ class Relocating(SignatureChanging):
         """The answer about the move; None if it stays in its package."""
         target, (path, point) = await self._declared(call, symbol)
         backend = target.backend
+        if backend.plugin.headers:
+            refuse_unknown("move", options, ("file",))
+            return await self._move_to_file(
+                call, target, path, point, str(options["file"]), apply=apply, confirmed=confirmed, partial=allow_partial
+            )
         to = self._destination(path, options)
         if to is None:
             return None
@@ -117,6 +124,59 @@ class Relocating(SignatureChanging):
         gaps += [news("applied", f"{old} is called {new} now") for old, new in moving.names.items()]
         show = self._sessions.workspace.display_path
         what = f"moved {count(moving.count, 'declaration')} to {show(to)}"
+        return await self._finish(
+            call, backend, what, plan, before, apply=apply, confirmed=confirmed, gaps=[*gaps, *tried.gaps], tried=tried
+        )
+
+    async def _move_to_file(
+        self,
+        call: Call,
+        target: SymbolTarget,
+        path: Path,
+        point: Point,
+        file: str,
+        *,
+        apply: bool,
+        confirmed: bool,
+        partial: bool,
+    ) -> str:
+        """The answer about a move where files include each other."""
+        backend, workspace = target.backend, self._sessions.workspace
+        to = named_path(file.strip(), workspace.root).resolve()
+        if not workspace.contains(to) or backend.plugin.language_of(to) is None or to.is_dir():
+            raise CallerError(f"{quoted(file)} is not a source file or header in the workspace root {workspace.root}.")
+        declared = await symbol_texts(backend, path, point) or [await text_at(backend, path, point)]
+        path, point = declared[0].path, declared[0].name.start
+        if to == path:
+            raise RefusedError(f"{target.name} is in {workspace.display_path(to)} already: there is nothing to change.")
+        name, uses, gaps = await self._all_uses(call, backend, path, point)
+        if not partial:
+            self._refuse_hidden(name, gaps)
+        show = workspace.display_path
+        before = (await look(call, backend, [path, *([to] if to.is_file() else [])])).value
+        for include_all in (False, True):
+            try:
+                move = await moved(backend, declared, to, uses.places, include_all=include_all)
+            except RefusedError as error:
+                raise RefusedError(f"{name} was not moved, no file changed: {error}.") from None
+            steps: list[Step] = [CreateFile(to)] if not to.exists() else []
+            steps += filter(None, (change_of(own, old, after) for own, (old, after) in sorted(move.texts.items())))
+            plan = EditPlan(tuple(steps))
+            tried = await self._tried_move(backend, plan)
+            if not tried.delta.new:
+                break
+        if apply and not partial:
+            self._refuse_errors(name, tried)
+        meant = await move.meanings(backend)
+        async with backend.problems.trial() as trial:
+            for own, (_, after) in move.texts.items():
+                trial.show(own, Text(after))
+            await trial.check()
+            changed = await move.changed(backend, trial, meant)
+        self._refuse_obstacles(name, [Obstacle(place, "would mean something else there") for place in changed])
+        if not to.exists() and not backend.plugin.is_header(to):
+            gaps.append(news("applied", f"{show(to)} is new: the build must be told of it"))
+        what = f"moved {name} to {show(to)}"
         return await self._finish(
             call, backend, what, plan, before, apply=apply, confirmed=confirmed, gaps=[*gaps, *tried.gaps], tried=tried
         )

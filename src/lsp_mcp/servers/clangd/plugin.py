@@ -28,6 +28,7 @@ class ClangdPlugin(SessionPlugin):
     word_check = traits.WORD_CHECK
     hierarchy = traits.HIERARCHY
     refactorings = traits.REFACTORINGS
+    headers = traits.HEADERS
     renaming = traits.RENAMING
 
     def __init__(self, adapter: Adapter, compilation: Compilation = COMPILATION) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsp_mcp.servers.traits import (
     Diagnostics,
     Documents,
+    Headers,
     Hierarchy,
     InactiveRegions,
     Namesake,
@@ -87,6 +88,17 @@ HIERARCHY = Hierarchy(
         r"\btypedef\s+(?:typename\s+|class\s+|struct\s+)?(?:::\s*)?(?:\w+\s*(?:<[^;{}]*>\s*)?::\s*)*(?P<type>\w+)\s*"
         r"(?:<[^;{}]*>\s*)?(?<!\w)(?P<name>\w+)\s*;",
     ),
+)
+
+HEADERS = Headers(
+    include_pattern=r'(?m)^[ \t]*#[ \t]*include[ \t]*(?P<header>"[^"\n]+"|<[^>\n]+>)[^\n]*$',
+    include="#include {header}",
+    guard_pattern=r"\A(?:\s|//[^\n]*\n|/\*(?s:.)*?\*/)*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n\s*#[ \t]*define[ \t]+\1\b",
+    condition_patterns=(r"(?m)^[ \t]*#[ \t]*if", r"(?m)^[ \t]*#[ \t]*endif\b"),
+    once="#pragma once\n",
+    scope="namespace{space}{name} {{\n\n{code}\n\n}}  // namespace{space}{name}",
+    shared_pattern=r"\b(?:inline|template|constexpr|consteval|static)\b",
+    shared={"cpp": "inline "},
 )
 
 REFACTORINGS = Refactorings(invented={"refactor": r"extracted|placeholder"})
