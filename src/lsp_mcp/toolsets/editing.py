@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import Field
 
-from lsp_mcp.backend import Reach
+from lsp_mcp.backend import Backend, Reach
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import CallerError, RefusedError
@@ -20,8 +21,9 @@ from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.editing.still_needed import still_needed
 from lsp_mcp.features.editing.symbol_edit import Action, edited
 from lsp_mcp.features.editing.tidying import tidied
-from lsp_mcp.gaps import Gap, hiding
-from lsp_mcp.prose import count
+from lsp_mcp.features.impact.left_unused import left_unused
+from lsp_mcp.gaps import Gap, hiding, news
+from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.references import References
 from lsp_mcp.requests.symbol_text import SymbolText, symbol_texts
@@ -123,6 +125,7 @@ class SymbolEditTools(ChangingToolset):
         plan = _plan(befores, afters)
         if action == "delete":
             plan = replace(plan, confirmations=await still_needed(backend, target.path, target.identifier.start))
+            remarks += await self._left_unused(backend, wanted.texts)
         return await self._finish(
             call,
             backend,
@@ -136,6 +139,22 @@ class SymbolEditTools(ChangingToolset):
         )
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _left_unused(self, backend: Backend, texts: Sequence[SymbolText]) -> list[Gap]:
+        """The remark on what nothing uses without `texts`, which are to be deleted."""
+        deleted = {
+            one.path: (one.declared.text, [other.declared.span for other in texts if other.path == one.path])
+            for one in texts
+        }
+        found = await left_unused(backend, self._sessions.word_checks.of(backend), deleted)
+        told = []
+        for how, left in (("unused without it", found.unused), ("then used by tests only", found.by_tests)):
+            by_file = groupby(left, key=lambda one: self._sessions.workspace.display_path(one.place.path))
+            names = [f"{first_few([one.name for one in group], _LISTED)} in {file}" for file, group in by_file]
+            told += [f"{how}: {first_few(names, _LISTED)}"] if names else []
+        if told and found.late:
+            told.append("not all that it uses was looked at")
+        return [news("applied", text) for text in told]
 
     async def _texts(self, target: SymbolTarget) -> list[SymbolText]:
         texts = await symbol_texts(target.backend, target.path, target.identifier.start)

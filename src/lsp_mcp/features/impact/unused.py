@@ -138,6 +138,30 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
     return result
 
 
+def is_judged(backend: Backend, one: Container) -> bool:
+    """Whether it is something that can be unused: not a test, nor what the language or a framework calls."""
+    adapter = backend.plugin.adapter
+    implicit = adapter.tests.implicit_pattern
+    line = one.place.text.line(one.place.span.start.line)
+    called = is_test(adapter, one.place.path, last_word(one.name)) or (implicit and re.search(implicit, line))
+    return one.kind in _JUDGED and not called
+
+
+async def sure_uses(
+    backend: Backend, word_check: WordCheck, one: Container, room: asyncio.Semaphore
+) -> list[Place] | None:
+    """The uses of `one` outside itself; None if it may have others, or something else may call it."""
+    found = await _known_verdict(backend, word_check, one, backend.generation, room)
+    if not isinstance(found, _Verdict) or found.doubts or found.is_implicit:
+        return None
+    return found.uses
+
+
+def only_in_tests(backend: Backend, places: Sequence[Place]) -> bool:
+    """Whether all of `places` are in files of tests."""
+    return _only_in(backend.plugin.adapter.tests.file_pattern, places)
+
+
 def _reason(backend: Backend, refusal: RefusedError) -> str:
     """Why the server answers nothing about a symbol, the same for all in files that the build excludes."""
     pattern = backend.plugin.left_out_refusal
