@@ -76,6 +76,6 @@ def status(gaps: Sequence[Gap], known: Collection[Gap] = ()) -> str:
     full = [gap for gap in gaps if not (gap.brief and gap in known)]
     before = [gap.brief for gap in gaps if gap.brief and gap in known]
     again = [f"as before: {', '.join(before)}"] if before else []
-    parts = [gap.text for gap in full if gap.hides]
-    remarks = [gap.text for gap in full if not gap.hides]
+    parts = dict.fromkeys(gap.text for gap in full if gap.hides)
+    remarks = dict.fromkeys(gap.text for gap in full if not gap.hides)
     return "; ".join([*(parts if hiding(gaps) else ["complete"]), *again, *remarks])

@@ -7,6 +7,7 @@ import pytest
 
 from asking import Ask, asking, skip_without
 from lsp_mcp.errors import RefusedError
+from lsp_mcp.gaps import news, status
 
 skip_without("gopls")
 
@@ -59,3 +60,8 @@ def test_a_rename_that_could_miss_a_use_tells_all_of_the_reason_each_time(tmp_pa
         assert "Hello" not in (tmp_path / "a.go").read_text()
 
     asked(tmp_path, question)
+
+
+def test_what_is_so_for_two_reasons_is_said_once() -> None:
+    twice = [news("applied", "two files were not tried"), news("applied", "two files were not tried", files=[Path("a")])]
+    assert status(twice) == "complete; two files were not tried"

@@ -216,7 +216,8 @@ class RefactorTools(Extracting):
         """The edits of `action`; if the server does not know a symbol in `options`, as any tool finds it."""
         try:
             return await edits_of(backend, action, options, backend.root)
-        except RefusedError:
+        except RefusedError as error:
+            unknown = error
             spelled = {name: str(options[name]) for name in (action.built.symbols if action.built else ())}
             full = {name: await self._in_full(call, value) for name, value in spelled.items()}
             if not spelled:
@@ -224,6 +225,8 @@ class RefactorTools(Extracting):
         try:
             return await edits_of(backend, action, {**options, **full}, backend.root)
         except RefusedError as error:
+            if str(error) != str(unknown):
+                raise  # the server knows the symbol now
             said = "; ".join(
                 f"{value} is not an {name}, or no code here imports its package" for name, value in full.items()
             )

@@ -18,7 +18,7 @@ from lsp_mcp.syntax.signatures import signatures_of
 from lsp_mcp.text import Point, Span, Text
 
 _MOST_USES = 8  # uses at which to ask
-_SIGNATURE = "change_signature (options: add, remove, rename, types, order)"
+_SIGNATURE = "change_signature (options: add, remove, rename, types, order, result)"
 _MOVE = "move (options: package)"
 _INLINE = "inline, everywhere"
 _INTERFACE = "extract interface (options: name, methods, in)"
