@@ -265,6 +265,9 @@ class WordCheck(Data, frozen=True):
     # Text from the name of a function on → where it is called without a name, which the server does not list.
     implied: dict[str, str] = field(default_factory=dict)
     implied_by_id: dict[str, str] = field(default_factory=dict)  # the same for what matches in `alias_field`
+    maker_words: tuple[
+        str, ...
+    ] = ()  # functions that call a constructor, which the server does not list at their calls
     grouped: bool = False  # the references of a method include those of all methods that must share its name
     by_word: bool = False  # it answers with all places of a word in code, so there is nothing to compare
     # It misses nothing in files that it has read, so read-only answers are not verified place by place.

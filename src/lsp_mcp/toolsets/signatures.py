@@ -71,6 +71,10 @@ class SignatureChanging(ChangingToolset):
         found = await planned(backend, wanted, uses, ask)
         self._refuse_obstacles(name, found.obstacles)
         self._refuse_outside(uses, wanted, found)
+        unnamed = await self._by_makers(backend, name) if found.is_silent else []
+        gaps += unnamed
+        if not allow_partial:
+            self._refuse_hidden(name, unnamed)
         if not found.plan.steps:
             raise RefusedError(f"{name} has these parameters already: there is nothing to change.")
         before = (await look(call, backend, found.plan.files)).value
@@ -92,6 +96,19 @@ class SignatureChanging(ChangingToolset):
             return await uses_of(target.backend, target.path, target.identifier, alone=alone)
 
         return await self._questions.about_symbol(call, symbol, ask, check=_CHECK)
+
+    async def _by_makers(self, backend: Backend, name: str) -> list[Gap]:
+        """The gap for calls of a constructor through functions of libraries, if something calls these."""
+        found: dict[Path, None] = {}
+        for word in backend.plugin.word_check.maker_words:
+            found.update(dict.fromkeys((await backend.words.files_with(word)).files))
+        if not found:
+            return []
+        shown = first_few([self._sessions.workspace.display_path(path) for path in found], _LISTED)
+        words = ", ".join(backend.plugin.word_check.maker_words[:3])
+        return [
+            Gap("unverified", f"calls of {name} through {words} and the like are not seen, in {shown}", tuple(found))
+        ]
 
     # --- refusals ----------------------------------------------------------------------------------
 

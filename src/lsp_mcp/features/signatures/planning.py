@@ -45,6 +45,7 @@ class Planned(Struct, frozen=True):
     calls: int = 0
     threaded: tuple[str, ...] = ()  # functions that get the parameter because they call
     not_threaded: tuple[str, ...] = ()  # functions that do not, and why
+    is_silent: bool = False  # it is a constructor, and calls without its name may compile, although they are wrong
 
 
 class _Spot(Struct, frozen=True):
@@ -70,6 +71,7 @@ class _Member(Struct):
     wanted: Wanted
     rest: int | None
     has_defaults: bool
+    is_constructor: bool
     declared: list[_Spot]
     calls: list[_Spot]
     obstacles: list[Obstacle]
@@ -122,6 +124,7 @@ class _Planner:
             sum(len(one.calls) for one in self._members),
             tuple(self._threaded),
             tuple(f"{name}: {why}" for name, why in self._not_threaded.items()),
+            first.is_constructor and not first.wanted.keeps_calls and first.wanted.keeps_number,
         )
 
     # --- reading -----------------------------------------------------------------------------------
@@ -138,6 +141,7 @@ class _Planner:
         declared: list[_Spot] = []
         calls: list[_Spot] = []
         others: list[tuple[Place, str]] = []
+        mentioned: list[Place] = []
         for place in uses.places:
             offset = place.text.point_offset(place.span.start)
             spot = _Spot(place, offset, await self._signatures(place.path, place.text))
@@ -147,7 +151,9 @@ class _Planner:
                 declared.append(spot)
             elif offset in spot.read.calls:
                 calls.append(spot)
-            elif offset not in spot.read.mentions:
+            elif offset in spot.read.mentions:
+                mentioned.append(place)
+            else:
                 language = self._backend.plugin.language_of(place.path)
                 is_in_macro = macro_at(place.text, place.span, language) is not None
                 others.append((place, "is in the definition of a macro" if is_in_macro else _AS_VALUE))
@@ -163,8 +169,12 @@ class _Planner:
         wanted = arranged(options, names, rest)
         obstacles = [] if wanted.is_compatible else [Obstacle(*one) for one in others]
         obstacles += [Obstacle(one, f"may mean another {uses.name}") for one in uses.unclear]
+        is_constructor = own[0].read.must_return and all(one.result is None for one in functions)
+        if is_constructor and not wanted.keeps_calls:
+            why = "lets another class inherit the constructor, whose calls do not name it"
+            obstacles += [Obstacle(place, why) for place in mentioned]
         has_defaults = any(parameter.default for one in functions for parameter in one.parameters)
-        return _Member(uses, wanted, rest, has_defaults, declared, calls, obstacles)
+        return _Member(uses, wanted, rest, has_defaults, is_constructor, declared, calls, obstacles)
 
     def _add(self, member: _Member) -> None:
         self._members.append(member)
@@ -191,6 +201,14 @@ class _Planner:
                 why = f"needs an argument for {added.name}: pass argument, an expression, in options"
                 self._obstacles.append(Obstacle(spot.place, why))
                 return
+        if member.rest is not None and await self._passes_receiver(member, spot):
+            self._obstacles.append(Obstacle(spot.place, "passes what the method belongs to as its first argument"))
+            return
+        called = spot.read.calls[spot.offset]
+        if member.has_defaults and spot.read.slice(called.name) != member.uses.name:
+            why = f"calls {member.uses.name} by another name: which of its arguments are whose is not known"
+            self._obstacles.append(Obstacle(spot.place, why))
+            return
         try:
             self._rewriting(spot).call(spot.offset, wanted, member.rest, given, has_defaults=member.has_defaults)
         except CannotError as error:
@@ -201,6 +219,19 @@ class _Planner:
             items = listing.items[index : None if index == member.rest else index + 1] if listing else ()
             if any(one.start <= offset < one.end for offset in spot.read.calls for one in items):
                 self._dropped.append(spot.place)
+
+    async def _passes_receiver(self, member: _Member, spot: _Spot) -> bool:
+        """Whether a call `T.Method(t, 1)` has more parameters than its method: without a limit nothing else tells."""
+        called, backend = spot.read.calls[spot.offset], self._backend
+        if called.start == called.name[0] or called.listing is None or backend.plugin.compiles_files:
+            return False
+        text = await backend.documents.open(spot.place.path)
+        if text.content != spot.place.text.content:
+            raise RefusedError(f"{spot.place.path.name} has changed since it was read; ask again")
+        point = text.offset_point(called.listing.start)
+        params = position_params(spot.place.path, text, point, backend.encoding)
+        said = await backend.request("textDocument/signatureHelp", params) or {}
+        return any(len(one.get("parameters", ())) > member.wanted.before for one in said.get("signatures", ()))
 
     def _is_rest(self, added: Added) -> bool:
         return added.type.startswith("...")

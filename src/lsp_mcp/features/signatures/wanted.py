@@ -92,6 +92,18 @@ class Wanted(Struct, frozen=True):
         same_types = not any(one.type for one in self.parameters)
         return order == list(range(self.before)) and same_types and self.result is None
 
+    @property
+    def keeps_calls(self) -> bool:
+        """Whether calls stay right as they are: there are only new parameters behind the others, with defaults."""
+        kept, new = self.parameters[: self.before], self.parameters[self.before :]
+        same = [one.index for one in kept] == list(range(self.before)) and not any(one.type for one in kept)
+        return same and self.result is None and all(one.added and one.added.default for one in new)
+
+    @property
+    def keeps_number(self) -> bool:
+        """Whether a call with all arguments, or without those that have defaults, may have the right number still."""
+        return len(self.parameters) == self.before or any(one.default for one in self.added)
+
 
 def options_of(options: Mapping[str, Any]) -> SignatureOptions:
     """The options of a call. Raises `CallerError`: one is unknown or has another form, or there are none."""

@@ -187,6 +187,11 @@ WORD_CHECK = WordCheck(
         r"|[-+*/%^&|~!=<>,]|\"\"\s*\w+|(?:new|delete)\b(?:\s*\[\s*\])?)"
         r"|\s+(?!(?:new|delete)\b|[A-Z\d_]+\b(?!\s*[*&]))(?=\w)",
     },
+    # Those that only pass arguments on, such as make_unique and emplace_back, it sees through.
+    maker_words=(
+        *("emplace", "try_emplace", "emplace_hint", "insert_or_assign", "piecewise_construct", "in_place"),
+        *("in_place_type", "allocate_shared", "construct_at", "construct"),
+    ),
     # Calls of operators it lists at the operator.
     implied={
         r"~|(?<=~)": "where objects are destroyed",
