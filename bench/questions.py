@@ -150,7 +150,7 @@ class Questions:
             None,
             [("workspace/symbol", {"query": name})],
             "find_symbol_definitions_by_name",
-            {"symbol_name": name, "limit": ALL},
+            {"symbol_name": name, "similar": True, "limit": ALL},
             lambda result: Facts(
                 (self._whole_name(one), *self._place(one["location"]["uri"], one["location"]["range"]["start"]))
                 for one in result

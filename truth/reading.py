@@ -95,7 +95,7 @@ def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator
         if len(alike) > 20:
             continue
         name = f"{symbol.owner}.{symbol.name}" if symbol.owner and rng.random() < 0.5 else symbol.name
-        answer = session.ask("find_symbol_definitions_by_name", symbol_name=name, limit=ALL)
+        answer = session.ask("find_symbol_definitions_by_name", symbol_name=name, similar=True, limit=ALL)
         got = [(place(item), str(item["name"])) for item in answer.json.get("definitions", [])]
         shown = {at for at, _ in got}
         lacks = name == symbol.name and any(_inside(iter(one.where)) and not one.where & shown for one in alike)

@@ -9,7 +9,9 @@ that it cannot be taken for a heading, a place or a status.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
 from pathlib import Path
 
@@ -44,7 +46,8 @@ from lsp_mcp.render.overview import overview_lines
 from lsp_mcp.render.problems import delta_lines
 from lsp_mcp.render.source_lines import source_lines
 from lsp_mcp.render.uses import bare_places, places_with_code
-from lsp_mcp.requests.symbols import Symbol, last_line
+from lsp_mcp.requests.places import last_word
+from lsp_mcp.requests.symbols import FUNCTIONS, Symbol, flat, last_line
 from lsp_mcp.text import Point
 from lsp_mcp.visible import visible
 
@@ -96,9 +99,9 @@ def _related(answer: Answer, shown: Shown, anchor: AnchorTo) -> Iterator[str]:
     match answer:
         case Hierarchy():
             for field, nodes in answer.trees.items():
-                yield f"{field}:"
-                for node in nodes:
-                    yield from _branch(node, "  ", answer.with_code, anchor)
+                if several := len(answer.trees) > 1:
+                    yield f"{field}:"
+                yield from _tree(nodes, "  " * several, answer.with_code, anchor)
         case CallPath():
             yield from _path(answer.nodes, shown)
         case ImplementationList():
@@ -127,8 +130,9 @@ def _made_wrong(delta: Delta, anchor: AnchorTo) -> Iterator[str]:
 def _file(answer: Outline, anchor: AnchorTo) -> Iterator[str]:
     if answer.symbols:
         yield anchor(answer.path, None)
+    lines = Counter(symbol.place.span.start.line for symbol in flat(answer.symbols))
     for symbol in answer.symbols:
-        yield from _outline(symbol, "", answer.with_code)
+        yield from _outline(symbol, "", answer.with_code, lines)
 
 
 def _definition(symbol: Symbol, with_code: bool, anchor: AnchorTo) -> Iterator[str]:
@@ -152,23 +156,43 @@ def _implementations(answer: ImplementationList, anchor: AnchorTo) -> Iterator[s
                 yield f"{_at(one.symbol.place.span.start)} {kind}{one.symbol.name}{of}{code}"
 
 
-def _outline(symbol: Symbol, indent: str, with_code: bool) -> Iterator[str]:
-    code = f"| {symbol.place.code}" if with_code else ""
-    yield f"{indent}{_at(symbol.place.span.start)}{_to_end(symbol)} {symbol.kind} {symbol.name}{code}"
+def _outline(symbol: Symbol, indent: str, with_code: bool, lines: Mapping[int, int]) -> Iterator[str]:
+    """A symbol and those inside it; `lines` are the numbers of symbols by line: of one alone the code has the name."""
+    place = symbol.place
+    code = f"| {place.code}" if with_code else ""
+    is_shown = lines[place.span.start.line] == 1 and last_word(symbol.name) in re.findall(r"\w+", code)
+    name = "" if is_shown else f" {symbol.name}"
+    yield f"{indent}{_at(place.span.start)}{_to_end(symbol)} {symbol.kind}{name}{code}"
     yield from _quoted(symbol.hover, f"{indent}  ")
     for child in symbol.children:
-        yield from _outline(child, f"{indent}  ", with_code)
+        yield from _outline(child, f"{indent}  ", with_code, lines)
 
 
-def _branch(node: Node, indent: str, with_code: bool, anchor: AnchorTo) -> Iterator[str]:
-    place = node.symbol.place
+def _tree(nodes: Sequence[Node], indent: str, with_code: bool, anchor: AnchorTo) -> Iterator[str]:
+    """The nodes of one level by file, each with its own below it."""
+    if any(node.children for node in nodes):
+        for node in nodes:
+            place = node.symbol.place
+            yield f"{indent}{anchor(place.path, None)}{_node(node, with_code)}"
+            yield from _tree(node.children, f"{indent}  ", with_code, anchor)
+        return
+    for path, in_file in groupby(nodes, key=lambda node: node.symbol.place.path):
+        first, *more = [_node(node, with_code) for node in in_file]
+        if not more:
+            yield f"{indent}{anchor(path, None)}{first}"
+            continue
+        yield f"{indent}{anchor(path, None)}"
+        yield from (f"{indent} {line}" for line in (first, *more))
+
+
+def _node(node: Node, with_code: bool) -> str:
+    """Its place, name and calls; that a function is one goes without saying."""
+    symbol, start = node.symbol, node.symbol.place.span.start
+    kind = "" if symbol.kind in FUNCTIONS and node.sites else f"{symbol.kind} "
     calls = f" calls at {','.join(_at(site.span.start) for site in node.sites)}" if node.sites else ""
     mark = f" ({node.mark})" if node.mark else ""
-    code = f"| {place.code}" if with_code else ""
-    where = f"{anchor(place.path, place.span.start)}{_to_end(node.symbol)}"
-    yield f"{indent}{where} {node.symbol.kind} {node.symbol.name}{calls}{mark}{code}"
-    for child in node.children:
-        yield from _branch(child, f"{indent}  ", with_code, anchor)
+    code = f"| {symbol.place.code}" if with_code else ""
+    return f"{_at(start)}{_to_end(symbol)} {kind}{symbol.name}{calls}{mark}{code}"
 
 
 def _path(nodes: Sequence[Node], shown: Shown) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 
 from msgspec import Struct, field
@@ -66,6 +66,6 @@ def cut(symbols: tuple[Symbol, ...], offset: int, limit: int) -> tuple[Symbol, .
     return tuple(kept(symbols))
 
 
-def flat(symbols: tuple[Symbol, ...]) -> list[Symbol]:
+def flat(symbols: Sequence[Symbol]) -> list[Symbol]:
     """All symbols of a tree in reading order."""
     return [one for symbol in symbols for one in (symbol, *flat(symbol.children))]

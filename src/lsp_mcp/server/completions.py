@@ -50,7 +50,7 @@ class Completions:
                 return [f"{match['scheme']}{path}" for path in self._paths(match["file"])]
             found = await _answer(self._outline, file_path=match["file"], include_code=False)
             return [anchor for anchor in _anchors(found.get("file_symbols", [])) if anchor.startswith(value)]
-        found = await _answer(self._search, symbol_name=value, limit=_MOST, include_code=False)
+        found = await _answer(self._search, symbol_name=value, similar=True, limit=_MOST, include_code=False)
         whole = [one["name"] for one in found.get("definitions", [])]
         short = [_shortened(name, value) for name in whole]
         # A name of several symbols identifies none of them.

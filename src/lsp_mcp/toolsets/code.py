@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from lsp_mcp.backend import Backend, Scope, Use
 from lsp_mcp.errors import CallerError, RefusedError, UnavailableError, unknown
 from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.evidence.occurrences import that_may_declare
+from lsp_mcp.features.finding.exact_names import exact
 from lsp_mcp.features.finding.left_out_symbols import with_left_out
 from lsp_mcp.features.finding.local_types import in_local_types, not_searched
 from lsp_mcp.features.finding.namesakes import with_namesakes
@@ -64,6 +66,7 @@ class CodeTools(AnchorToolset):
         kind: Annotated[str | None, Field(description="function, method, type, field …")] = None,
         path: Annotated[str | None, Field(description="Only below this folder or in this file")] = None,
         dependencies: Annotated[bool, Field(description="Search dependencies too")] = False,
+        similar: Annotated[bool, Field(description="List similar names next to exact ones"), UNLISTED] = False,
         limit: Limit = 50,
         include_hover: Hover = False,
         include_code: Code = True,
@@ -92,13 +95,18 @@ class CodeTools(AnchorToolset):
                 total += len(theirs)
                 gaps += lacking
         symbols = sorted(symbols, key=lambda symbol: workspace_symbol.closeness(symbol.name, name, symbol.kind))[:limit]
+        least = any(gap.kind == "capped" for gap in gaps)
+        are_all = not any(gap.kind == "capped" and gap.hides for gap in gaps)
+        names = {name_for(backend, name) for backend in backends}
+        only = exact(symbols, names, total, least=least) if are_all and not similar else None
+        if only:
+            symbols, total = only.symbols, len(only.symbols)
+            gaps = [gap for gap in gaps if gap.kind != "capped"]
         symbols = await self._with_extents(symbols)
-        if not total or is_phrase(name):
-            hints = await self._targets.names.hints(name)
-            gaps += [news("elsewhere", hint) for hint in hints]
-            if hints and total:  # a message: names that have some of its words are not meant
-                symbols = [one for one in symbols if name.casefold() in one.name.casefold()]
-                total, gaps = len(symbols), [gap for gap in gaps if gap.kind != "capped"]
+        # Not `func Name`, if there is one.
+        is_message = is_phrase(name) and not any(workspace_symbol.is_called(*one) for one in product(symbols, names))
+        if not total or is_message:
+            symbols, total, gaps = await self._as_text(name, symbols, total, gaps, is_message=is_message)
         others, unknown = await self._elsewhere.named(name)
         gaps += unknown
         self._targets.hand_out_readable(symbol.place for symbol in symbols)
@@ -107,7 +115,8 @@ class CodeTools(AnchorToolset):
             if identifier := place.text.identifier_at(place.span.start):
                 await self._questions.tell_tasks(call, place.path, identifier.start, place.text.slice(identifier))
         where = f"in the {self._sessions.languages} workspace{' and its dependencies' if dependencies else ''}"
-        message = f"{found(total, 'symbol definition', gaps)} {where}."
+        message = f"{found(total, 'symbol definition', gaps)} {where}"
+        message += f", and {only.similar}." if only and only.similar else "."
         if any(gap.kind == "capped" for gap in gaps):
             message = message.replace("Found ", "Found at least ", 1)
         return self._render(
@@ -207,6 +216,23 @@ class CodeTools(AnchorToolset):
         )
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _as_text(
+        self, name: str, symbols: list[Symbol], total: int, gaps: list[Gap], *, is_message: bool
+    ) -> tuple[list[Symbol], int, list[Gap]]:
+        """What was found for a `name`, how much, and the gaps, with the places of that name in the text.
+
+        A message that is there is not a symbol that merely has some of its words.
+        """
+        hints = await self._targets.names.hints(name)
+        gaps = [*gaps, *(news("elsewhere", hint) for hint in hints)]
+        if not (hints and is_message):
+            return symbols, total, gaps
+        symbols = [one for one in symbols if name.casefold() in one.name.casefold()]
+        # Without any, nothing can be called that, wherever it is declared.
+        has_no_name = not symbols and "operator" not in name
+        kept = [gap for gap in gaps if gap.kind != "capped" and not (has_no_name and gap.hides)]
+        return symbols, len(symbols), kept
 
     async def _inside(self, call: Call, spelled: str, backend: Backend, places: Sequence[Place]) -> list[Place]:
         """Those of `places` that are inside the function or type that `spelled` names, its methods included.
