@@ -377,7 +377,7 @@ def test_the_envelope_is_the_published_one(project: Path, response_format: str) 
 def test_an_unknown_argument_is_refused_with_the_likely_one(server: Connected) -> None:
     assert server.error("find_symbol_definitions_by_name", symbol_name="Lend", include_hovers=True) == (
         "unknown argument 'include_hovers' (did you mean 'include_hover'?). find_symbol_definitions_by_name takes: "
-        "symbol_name, kind, path, dependencies, limit, include_hover, include_code, format, "
+        "symbol_name, kind, path, dependencies, similar, limit, include_hover, include_code, format, "
         "wait, answer_within."
     )
 

@@ -63,5 +63,8 @@ def test_a_rename_that_could_miss_a_use_tells_all_of_the_reason_each_time(tmp_pa
 
 
 def test_what_is_so_for_two_reasons_is_said_once() -> None:
-    twice = [news("applied", "two files were not tried"), news("applied", "two files were not tried", files=[Path("a")])]
+    twice = [
+        news("applied", "two files were not tried"),
+        news("applied", "two files were not tried", files=[Path("a")]),
+    ]
     assert status(twice) == "complete; two files were not tried"

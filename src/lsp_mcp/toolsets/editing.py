@@ -146,7 +146,7 @@ class SymbolEditTools(ChangingToolset):
             one.path: (one.declared.text, [other.declared.span for other in texts if other.path == one.path])
             for one in texts
         }
-        found = await left_unused(backend, self._sessions.word_checks.of(backend), deleted)
+        found = await left_unused(backend, self._sessions.word_checks.for_backend(backend), deleted)
         told = []
         for how, left in (("unused without it", found.unused), ("then used by tests only", found.by_tests)):
             by_file = groupby(left, key=lambda one: self._sessions.workspace.display_path(one.place.path))

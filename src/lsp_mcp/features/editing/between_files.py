@@ -45,7 +45,7 @@ class Move(Struct, frozen=True):
         code, language = self.one.declared.code, backend.plugin.language_of(path)
         names = [
             name
-            for line in range(code.start.line, code.end.line + 1)
+            for line, _ in text.numbered(code, 0)
             for name in identifiers_in_code(text, line, language)
             if code.start <= name.start < code.end
         ]

@@ -73,7 +73,7 @@ def _names(backend: Backend, deleted: Mapping[Path, tuple[Text, Sequence[Span]]]
     for path, (text, spans) in deleted.items():
         language = backend.plugin.language_of(path)
         for span in spans:
-            for line in range(span.start.line, span.end.line + 1):
+            for line, _ in text.numbered(span, 0):
                 for one in identifiers_in_code(text, line, language):
                     if span.start <= one.start < span.end and (name := text.slice(one)) not in seen:
                         seen.add(name)
