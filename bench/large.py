@@ -5,6 +5,7 @@ Each symbol is asked about once, as nobody asked before; then, when its answer i
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 import statistics
@@ -16,7 +17,7 @@ from typing import Any
 
 import msgspec
 from mcp_client import McpClient, started
-from raw_client import RawClient
+from raw_client import RawClient, ServerRefusedError
 from report import Table
 from workload import Debian, GoModule, GoRoot, code_folder
 
@@ -27,6 +28,7 @@ from lsp_mcp.uris import uri_path
 _HERE = Path(__file__).parent
 _KINDS = {5, 6, 8, 9, 10, 11, 12, 14, 23}  # LSP SymbolKind: types, functions, fields and constants
 _TRIES = 40  # files looked at for each symbol that is wanted
+_SPARE = 2  # symbols chosen for each that is wanted: the server refuses some, as those in files of no package
 _AGAIN = 3  # times that a repeated question is asked
 _TOOL = "find_symbol_references_by_anchor"
 _ALL = 10_000
@@ -91,10 +93,10 @@ async def run(tree: LargeTree, cache: Path, number: int, seed: int, progress: Ca
     with RawClient(adapter, command, root, cache / "choice") as chooser:
         progress(f"{tree.name}: choosing symbols")
         chooser.initialize()
-        first, *symbols = _symbols(chooser, number + 1, random.Random(seed))
+        first, *symbols = _symbols(chooser, _SPARE * number + 1, random.Random(seed))
     if (cache / "choice").is_dir():  # both sides begin with the same index
         shutil.copytree(cache / "choice", cache / "server", dirs_exist_ok=True)
-    asked = []
+    asked: list[Asked] = []
     with RawClient(adapter, command, root, cache / "server") as raw:
         raw.initialize()
         more = ("--ready-timeout", "600", "--request-timeout", "600")
@@ -104,9 +106,12 @@ async def run(tree: LargeTree, cache: Path, number: int, seed: int, progress: Ca
             if adapter.name == "clangd":
                 raw.wait_until_loaded()
             await _answer(ours, first, root, wait=True)
-            for count, one in enumerate(symbols, 1):
-                progress(f"{tree.name}: {count} of {number}, {one.name}")
-                asked.append(await _asked(raw, ours, one, root))
+            for one in symbols:
+                if len(asked) == number:
+                    break
+                progress(f"{tree.name}: {len(asked) + 1} of {number}, {one.name}")
+                with contextlib.suppress(ServerRefusedError):
+                    asked.append(await _asked(raw, ours, one, root))
     return OnTree(tree.name, seed, asked)
 
 

@@ -19,8 +19,12 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.lsp.process.initialize import initialize_params
 from lsp_mcp.servers.registry import plugin_of
 
-_TIMEOUT = 120.0  # seconds without a byte from the server
+_TIMEOUT = 600.0  # seconds without a byte from the server; clangd indexes at the lowest priority
 _CHUNK = 1 << 20  # bytes per read
+
+
+class ServerRefusedError(RuntimeError):
+    """The server's error as the answer to a request."""
 
 
 class RawClient:
@@ -30,7 +34,7 @@ class RawClient:
     A server that keeps an index of what is in a compilation database does so in `cache`, as under lsp-mcp.
 
     Raises, from every method:
-        RuntimeError: the server refused, ended, or was silent for 120 s.
+        RuntimeError: the server ended, or was silent for 600 s; its subclass `ServerRefusedError` if it refused.
     """
 
     def __init__(self, adapter: Adapter, command: Sequence[str], root: Path, cache: Path) -> None:
@@ -90,7 +94,7 @@ class RawClient:
             message, size = self._message()
             if "method" not in message and message["id"] == self._id:
                 if error := message.get("error"):
-                    raise RuntimeError(f"{method} was refused: {error['message']}")
+                    raise ServerRefusedError(f"{method} was refused: {error['message']}")
                 self.answer_size = size
                 return message["result"]
 
