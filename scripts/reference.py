@@ -1,5 +1,5 @@
 """Write docs/reference from the program: tools from their schemas, flags from click, adapter fields from the structs,
-results of the examination from truth/results.toml.
+results of the examination from truth/results.toml; and the types of protocol messages, src/lsp_mcp/protocol.
 
 And from `Repository` in pyproject.toml, the one place that names the repository: server.json (the entry in the MCP
 registry), the registry's mark in README.md, and the other addresses in pyproject.toml. `python scripts/reference.py`
@@ -21,6 +21,7 @@ from typing import Any
 
 import click
 import proof_tables
+import protocol_types
 from languages_table import with_short_table, with_table
 from marked import replaced
 
@@ -54,6 +55,7 @@ def files() -> dict[Path, str]:
         TOP / "docs" / "proof.md": proof_tables.with_tables((TOP / "docs" / "proof.md").read_text("utf-8")),
         TOP / "docs" / "other-languages.md": with_table((TOP / "docs" / "other-languages.md").read_text("utf-8")),
         TOP / "pyproject.toml": _pyproject(),
+        **protocol_types.files(),
     }
 
 

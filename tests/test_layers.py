@@ -47,6 +47,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "installed",
             "private_files",
             "prose",
+            "protocol",
             "remembered",
             "secret_tokens",
             "tcp_table",

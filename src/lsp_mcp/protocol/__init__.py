@@ -1,0 +1,1 @@
+"""What messages of LSP and DAP consist of."""
