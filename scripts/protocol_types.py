@@ -22,12 +22,13 @@ import lsprotocol.types
 FOLDER = Path(__file__).resolve().parent.parent / "src" / "lsp_mcp" / "protocol"
 _HEAD = '''"""{title}: typed dictionaries, so that a message is used as it was decoded.
 
-Made by scripts/protocol_types.py (`make reference`), which lists what is used. Do not edit.
+Made by scripts/protocol_types.py (`make reference`), which lists what is used. They are final: `in` tells the members
+of a union apart. Do not edit.
 """
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, final
 '''
 _LSP = (
     "CallHierarchyIncomingCall",
@@ -43,18 +44,12 @@ _LSP = (
     "WorkspaceEdit",
     "WorkspaceSymbol",
 )
-_DAP = (
-    "Breakpoint",
-    "Capabilities",
-    "ExceptionInfoResponse",
-    "EvaluateResponse",
-    "OutputEvent",
-    "Scope",
-    "StackFrame",
-    "StoppedEvent",
-    "Thread",
-    "Variable",
-)
+_UNIONS = """
+
+HierarchyItem = CallHierarchyItem | TypeHierarchyItem
+DocumentChange = TextDocumentEdit | CreateFile | RenameFile | DeleteFile
+"""
+_DAP = ("Scope", "StackFrame", "Variable")
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 
 Field = tuple[str, str, bool]  # its name, its type, whether it is required
@@ -64,7 +59,7 @@ Record = tuple[list[Field], list[str]]  # its fields, and the records that these
 def files() -> dict[Path, str]:
     """The modules of `lsp_mcp.protocol`, by path."""
     return {
-        FOLDER / "lsp.py": _module("Types of the Language Server Protocol 3.18", _LSP, _attrs_record),
+        FOLDER / "lsp.py": _module("Types of the Language Server Protocol 3.18", _LSP, _attrs_record) + _UNIONS,
         FOLDER / "dap.py": _module("Types of the Debug Adapter Protocol", _DAP, _schema_record(_dap_schema())),
     }
 
@@ -92,7 +87,7 @@ def _class(name: str, fields: Iterable[Field]) -> str:
         entries = ", ".join(f'"{field}": {type_}' for field, type_ in typed)
         return f'\n\n{name} = TypedDict(\n    "{name}", {{{entries}}}\n)\n'
     lines = [f"    {field}: {type_}" for field, type_ in typed]
-    return "\n".join(["", "", f"class {name}(TypedDict):", *(lines or ["    pass"]), ""])
+    return "\n".join(["", "", "@final", f"class {name}(TypedDict):", *(lines or ["    pass"]), ""])
 
 
 # --- LSP ---------------------------------------------------------------------------------------------
@@ -183,3 +178,8 @@ def _schema_type(schema: dict[str, Any], definitions: dict[str, Any], named: lis
     if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
         return f"dict[str, {_schema_type(schema['additionalProperties'], definitions, named)}]"
     return "Any"
+
+
+if __name__ == "__main__":
+    for path, text in files().items():
+        path.write_text(text, "utf-8")

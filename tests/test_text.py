@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_mcp.errors import PointError
-from lsp_mcp.text import BOM, Base, Json, Point, PositionEncoding, Span, Text, numbers_point, point_numbers
+from lsp_mcp.protocol.lsp import Position, Range
+from lsp_mcp.text import BOM, Base, Point, PositionEncoding, Span, Text, numbers_point, point_numbers
 
 ALPHABET = "ab_1 \té名\u0301\u2028\x0b\x0c\x85😀𝔸\r\n"
 CONTENTS = st.text(ALPHABET, max_size=40) | st.text(ALPHABET, max_size=20).map(lambda text: BOM + text)
@@ -158,7 +159,7 @@ def test_a_range_that_we_made_is_in_the_document_and_a_longer_one_is_not(
     last = points(text)[-1]
     range_ = text.span_range(Span(Point(1, 1), last), encoding)
     assert text.range_offsets(range_, encoding) == (text.point_offset(Point(1, 1)), text.point_offset(last))
-    beyond = {"line": range_["end"]["line"], "character": range_["end"]["character"] + 1}
+    beyond: Position = {"line": range_["end"]["line"], "character": range_["end"]["character"] + 1}
     assert text.range_offsets({"start": range_["start"], "end": beyond}, encoding) is None
 
 
@@ -174,25 +175,26 @@ def test_a_range_is_its_two_positions_whichever_way_it_is_converted(
     content: str, encoding: PositionEncoding, first: int, start: int, last: int, end: int
 ) -> None:
     text = Text(content)
-    range_ = {"start": {"line": first, "character": start}, "end": {"line": last, "character": end}}
-    expected = Span(*(text.position_point(position, encoding) for position in range_.values()))
+    range_: Range = {"start": {"line": first, "character": start}, "end": {"line": last, "character": end}}
+    ends = range_["start"], range_["end"]
+    expected = Span(*(text.position_point(position, encoding) for position in ends))
     assert text.range_span(range_, encoding) == expected
     contained = text.contained_range_span(range_, encoding)
     assert contained == (expected if text.range_offsets(range_, encoding) else None)
 
 
-def sendable(content: str, encoding: PositionEncoding, beyond: int = 4) -> list[Json]:
+def sendable(content: str, encoding: PositionEncoding, beyond: int = 4) -> list[Position]:
     """Every position between two characters and after a byte order mark, and some past each end."""
     lines = re.split("\r\n|\n|\r" if encoding.lone_cr_ends_line else "\n", content)
     codec, width = WIDTHS[encoding.unit], UNIT_BYTES[encoding.unit]
-    positions = []
+    positions: list[Position] = []
     for number, line in enumerate(lines):
         edges = [0, *accumulate(len(character.encode(codec)) // width for character in line)]
         edges = edges[1:] if number == 0 and content.startswith(BOM) else edges
         positions += [{"line": number, "character": edge} for edge in edges]
         positions += [{"line": number, "character": edges[-1] + more} for more in (*range(1, beyond), 2**31)]
     past = [len(lines) + more for more in (*range(beyond), 2**31)]
-    return positions + [{"line": line, "character": character} for line in past for character in (0, 1, 2**31)]
+    return positions + [Position(line=line, character=character) for line in past for character in (0, 1, 2**31)]
 
 
 @given(CONTENTS, ENCODINGS)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lsp_mcp.protocol.lsp import Range
 from lsp_mcp.text import CodeUnit, Point, PositionEncoding, Text
 
 contents = st.text(st.sampled_from("ab \r\n\té漢😀\u0301\u2028\ufeff"), max_size=30)
@@ -20,7 +21,7 @@ def test_where_only_lf_ends_a_line_every_offset_has_a_position_of_its_own(
 
 
 def test_where_only_lf_ends_a_line_a_range_may_take_the_cr_away() -> None:
-    range_ = {"start": {"line": 0, "character": 1}, "end": {"line": 0, "character": 2}}
+    range_: Range = {"start": {"line": 0, "character": 1}, "end": {"line": 0, "character": 2}}
     assert Text("a\r\nb").range_offsets(range_, PositionEncoding(lone_cr_ends_line=False))
     assert Text("a\r\nb").range_offsets(range_, PositionEncoding()) is None
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct, field
 
 from lsp_mcp.gaps import Gap
+from lsp_mcp.protocol.lsp import Diagnostic, WorkspaceEdit
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding, Span, Text
 from lsp_mcp.words.lexing import Occurrences
@@ -151,7 +152,7 @@ class Checked(Struct, frozen=True):
     could not be checked.
     """
 
-    diagnostics: Mapping[Path, Sequence[Json]]
+    diagnostics: Mapping[Path, Sequence[Diagnostic]]
     covers: Collection[Path] | None = None
     incomplete: Collection[Path] = ()
     gaps: tuple[Gap, ...] = ()
@@ -179,7 +180,7 @@ class Trial(Protocol):
     def text(self, path: Path) -> Text | None:
         """The text of `path` in the trial; None if the server is not shown the file."""
 
-    async def request(self, method: str, params: Json) -> Any:
+    async def request(self, method: str, params: Mapping[str, Any]) -> Any:
         """The result of one LSP request about these texts. Raises the errors of `Backend.request`."""
 
 
@@ -341,7 +342,7 @@ class Backend(Protocol):
     def edited_since(self, generation: int) -> frozenset[Path] | None:
         """The files whose contents changed since `generation`; None if anything else may have changed, too."""
 
-    async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
+    async def request(self, method: str, params: Mapping[str, Any], *, timeout: float | None = None) -> Any:
         """The result of one LSP request; None for null. `timeout` in seconds.
 
         Only for requests without side effects: if the server dies, the request is sent once more.
@@ -351,7 +352,9 @@ class Backend(Protocol):
             UnavailableError: the server died twice during the request, or did not answer in time.
         """
 
-    async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:
+    async def execute(
+        self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()
+    ) -> list[WorkspaceEdit]:
         """The edits (LSP `WorkspaceEdit`) that the server requests when it executes one of its commands.
 
         None of them is applied. `answers` are given to the server's prompts.

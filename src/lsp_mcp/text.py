@@ -26,6 +26,7 @@ from unicodedata import category
 from msgspec import Struct
 
 from lsp_mcp.errors import PointError
+from lsp_mcp.protocol.lsp import Position, Range
 
 CodeUnit = Literal["utf-8", "utf-16", "utf-32"]
 Base = Literal[0, 1]
@@ -155,13 +156,13 @@ class Text:
 
     # --- positions ↔ offsets -----------------------------------------------------------------------
 
-    def offset_position(self, offset: int, encoding: PositionEncoding) -> Json:
+    def offset_position(self, offset: int, encoding: PositionEncoding) -> Position:
         """The LSP `Position` at `offset`, in the server's code units."""
         starts = self._starts(encoding)
         line = bisect_right(starts, offset) - 1
         return {"line": line, "character": _units(self.content[starts[line] : offset], encoding.unit)}
 
-    def position_offset(self, position: Json, encoding: PositionEncoding) -> int:
+    def position_offset(self, position: Position, encoding: PositionEncoding) -> int:
         """The offset of an LSP `Position`; past the end of a line or of the document is clamped.
 
         A position inside a character (half a surrogate pair, a UTF-8 continuation byte) is its start.
@@ -177,7 +178,7 @@ class Text:
 
     # --- points ↔ positions ------------------------------------------------------------------------
 
-    def point_position(self, point: Point, encoding: PositionEncoding) -> Json:
+    def point_position(self, point: Point, encoding: PositionEncoding) -> Position:
         """`Point` → LSP `Position`. Raises `PointError` as `point_offset` does."""
         return self.offset_position(self.point_offset(point), encoding)
 
@@ -189,11 +190,11 @@ class Text:
         """
         return Point(line, _unit_index(self.line(line), column - 1, "utf-8") + 1)
 
-    def position_point(self, position: Json, encoding: PositionEncoding) -> Point:
+    def position_point(self, position: Position, encoding: PositionEncoding) -> Point:
         """LSP `Position` → `Point`, clamped."""
         return self.offset_point(self.position_offset(position, encoding))
 
-    def unclamped_position_point(self, position: Json, encoding: PositionEncoding) -> Point:
+    def unclamped_position_point(self, position: Position, encoding: PositionEncoding) -> Point:
         """LSP `Position` → `Point`; a position past an end stays equally far past it.
 
         Past the end of its line, each further code unit counts as a character; past the last line, each further line
@@ -215,7 +216,7 @@ class Text:
         first, _ = self._line_bounds(number)
         return Point(number, max(0, offset - first) + excess + 1)
 
-    def plain_numbers(self, position: Json, base: Base) -> Json | None:
+    def plain_numbers(self, position: Position, base: Base) -> Position | None:
         """LSP `Position` → a caller's numbers, where all ways of counting agree; None elsewhere.
 
         A fast path for what `unclamped_position_point` and `point_numbers` do for any text.
@@ -225,7 +226,7 @@ class Text:
             return None
         return {"line": line + base, "character": character + base}
 
-    def unclamped_point_position(self, point: Point, encoding: PositionEncoding) -> Json:
+    def unclamped_point_position(self, point: Point, encoding: PositionEncoding) -> Position:
         """`Point` → LSP `Position`; a point past an end stays equally far past it: see above."""
         line, character = point
         if self._is_plain:
@@ -238,29 +239,30 @@ class Text:
         position = self.offset_position(offset, encoding)
         return {"line": position["line"], "character": position["character"] + excess}
 
-    def span_range(self, span: Span, encoding: PositionEncoding) -> Json:
+    def span_range(self, span: Span, encoding: PositionEncoding) -> Range:
         """`Span` → LSP `Range`. Raises `PointError` as `point_offset` does."""
         return {
             "start": self.point_position(span.start, encoding),
             "end": self.point_position(span.end, encoding),
         }
 
-    def range_span(self, range_: Json, encoding: PositionEncoding) -> Span:
+    def range_span(self, range_: Range, encoding: PositionEncoding) -> Span:
         """LSP `Range` → `Span`, clamped."""
         return self._plain_span(range_) or Span(
             self.position_point(range_["start"], encoding), self.position_point(range_["end"], encoding)
         )
 
-    def contained_range_span(self, range_: Json, encoding: PositionEncoding) -> Span | None:
+    def contained_range_span(self, range_: Range, encoding: PositionEncoding) -> Span | None:
         """LSP `Range` → `Span`; None if it is not entirely inside the document, without clamping."""
         if span := self._plain_span(range_):
             return span
         offsets = self.range_offsets(range_, encoding)
         return self.offsets_span(*offsets) if offsets else None
 
-    def range_offsets(self, range_: Json, encoding: PositionEncoding) -> tuple[int, int] | None:
+    def range_offsets(self, range_: Range, encoding: PositionEncoding) -> tuple[int, int] | None:
         """LSP `Range` → the offsets of its ends; None if it is not entirely inside the document."""
-        positions = [{"line": end["line"], "character": end["character"]} for end in (range_["start"], range_["end"])]
+        ends = range_["start"], range_["end"]
+        positions = [Position(line=end["line"], character=end["character"]) for end in ends]
         start, end = (self.position_offset(position, encoding) for position in positions)
         exact = [self.offset_position(offset, encoding) for offset in (start, end)] == positions
         return (start, end) if exact else None
@@ -308,7 +310,7 @@ class Text:
         shown = _lines(self.shown_line_count)
         return PointError(f"line {_number(number, base)} is not in the document, which has {shown}")
 
-    def _plain_span(self, range_: Json) -> Span | None:
+    def _plain_span(self, range_: Range) -> Span | None:
         """The span of a range in one line, where all ways of counting agree; None elsewhere.
 
         This covers nearly every place of an answer in a tenth of the time of the conversion by offsets.
@@ -372,12 +374,12 @@ def _marked(line: str) -> str:
     return "".join("\u0300" if category(character) in ("Mn", "Mc") else character for character in line)
 
 
-def point_numbers(point: Point, base: Base) -> Json:
+def point_numbers(point: Point, base: Base) -> Position:
     """`Point` → its `line` and `character` for a tool's answer, counted from `base`."""
     return {"line": point.line - 1 + base, "character": point.character - 1 + base}
 
 
-def numbers_point(numbers: Json, base: Base) -> Point:
+def numbers_point(numbers: Position, base: Base) -> Point:
     """A caller's `line` and `character`, counted from `base` → `Point`, which need not be in any document."""
     return Point(numbers["line"] + 1 - base, numbers["character"] + 1 - base)
 

@@ -26,6 +26,7 @@ from lsp_mcp.edits.plan import (
 )
 from lsp_mcp.edits.policy import EditPolicy
 from lsp_mcp.errors import EditError
+from lsp_mcp.protocol.lsp import Range, WorkspaceEdit
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.uris import path_uri
 
@@ -95,11 +96,11 @@ def refused(root: Path, *steps: Step, match: str) -> None:
 )
 def test_only_the_renamed_name_changes_in_the_files_bytes(root: Path, content: str, line: int, character: int) -> None:
     path = write(root / "a.go", content)
-    range_ = {
+    range_: Range = {
         "start": {"line": line, "character": character},
         "end": {"line": line, "character": character + 3},
     }
-    edit = {"changes": {path_uri(path): [{"range": range_, "newText": "Renämed"}]}}
+    edit: WorkspaceEdit = {"changes": {path_uri(path): [{"range": range_, "newText": "Renämed"}]}}
     encoding = PositionEncoding("utf-16", lone_cr_ends_line=False)
     plan = plan_workspace_edit(edit, lambda _: Text(content), encoding, lambda _: None)
 

@@ -26,7 +26,7 @@ GOPLS = PositionEncoding("utf-16", lone_cr_ends_line=False)
 
 
 def plan(
-    edit: Json,
+    edit: Any,
     files: Mapping[Path, str],
     encoding: PositionEncoding = GOPLS,
     versions: Mapping[Path, int] | None = None,

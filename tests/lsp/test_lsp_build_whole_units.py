@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_mcp.adapters import load_adapter
+from lsp_mcp.protocol.lsp import Diagnostic, DiagnosticRelatedInformation, Range
 from lsp_mcp.servers.clangd.compilation.conditionals import leading_includes
 from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.servers.clangd.compilation.unit_text import UnitText
@@ -31,8 +32,9 @@ def test_a_place_of_the_text_is_found_again_whatever_was_put_in(content: str, pu
         shown = offset + sum(len(more) for at, more in put if at <= offset)
         assert text.shown.content[shown] == content[offset]
         position, before = text.shown.offset_position(shown, UTF_32), Text(content).offset_position(offset, UTF_32)
-        told = {"range": {"start": position, "end": position}, "relatedInformation": [
-            {"location": {"uri": URI, "range": {"start": position, "end": position}}}]}  # fmt: skip
+        range_: Range = {"start": position, "end": position}
+        related: DiagnosticRelatedInformation = {"location": {"uri": URI, "range": range_}, "message": ""}
+        told: Diagnostic = {"range": range_, "message": "", "relatedInformation": [related]}
         here = text.diagnostic(told, URI, UTF_32)
         assert here["range"]["start"] == before == here["relatedInformation"][0]["location"]["range"]["end"]
 

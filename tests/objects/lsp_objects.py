@@ -75,7 +75,9 @@ class World:
     def ours(self, position: Json, document: str | None) -> Json:
         """The position as a caller sees it."""
         text = self.texts.get(document or "") or Text("")
-        line, character = text.unclamped_position_point(position, self.encoding)
+        line, character = text.unclamped_position_point(
+            {"line": position["line"], "character": position["character"]}, self.encoding
+        )
         return {"line": line - 1 + self.base, "character": character - 1 + self.base}
 
 

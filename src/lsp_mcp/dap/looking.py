@@ -12,9 +12,9 @@ from lsp_mcp.dap.adapter import DebugAdapter
 from lsp_mcp.dap.breakpoints import Breakpoint
 from lsp_mcp.dap.session import DebugSession
 from lsp_mcp.dap.target import Stop, Target, quietly
-from lsp_mcp.dap.transport import Json
 from lsp_mcp.dap.variables import Variable, of_frame
 from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.protocol.dap import StackFrame
 
 _FRAMES = 25  # requested at each stop
 _MOST_THREADS = 24  # searched for one in code of the workspace
@@ -117,7 +117,7 @@ async def own_thread(session: DebugSession, stop: Stop, root: Path) -> Stop:
     return stop
 
 
-def _frame(one: Json, adapter: DebugAdapter) -> Frame:
+def _frame(one: StackFrame, adapter: DebugAdapter) -> Frame:
     source = one.get("source") or {}
     path = source.get("path")
     is_here = isinstance(path, str) and path and not source.get("sourceReference")

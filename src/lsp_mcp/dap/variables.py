@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from lsp_mcp.dap.adapter import Variables as Rules
 from lsp_mcp.dap.target import Target, quietly
 from lsp_mcp.dap.transport import Json
+from lsp_mcp.protocol import dap
 
 _MOST_OPENED = 8  # variables of one frame whose elements are requested
 _MOST_INNER = 8  # elements shown of each
@@ -51,7 +52,7 @@ async def of_frame(target: Target, rules: Rules, frame: int) -> list[Variable]:
     return await opened(target, rules, list(found.values()))
 
 
-def _is_own(scope: Json, rules: Rules) -> bool:
+def _is_own(scope: dap.Scope, rules: Rules) -> bool:
     hint = scope.get("presentationHint")
     if hint in ("registers", "globals"):
         return False
@@ -110,7 +111,7 @@ async def opened(target: Target, rules: Rules, variables: Sequence[Variable]) ->
     return [filled.get(one.name, one) for one in variables]
 
 
-def _variable(one: Json) -> Variable:
+def _variable(one: dap.Variable) -> Variable:
     indexed = one.get("indexedVariables")
     return Variable(
         str(one.get("name", "")),

@@ -6,7 +6,7 @@ A plan is bound to the texts it was made from: `apply` refuses it if a file has 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from lsp_mcp.errors import EditError, OutdatedEditError, PathError
+from lsp_mcp.protocol.lsp import Position, Range, WorkspaceEdit
 from lsp_mcp.text import BOM, Json, PositionEncoding, Span, Text
 from lsp_mcp.uris import uri_path
 
@@ -118,7 +119,7 @@ def in_order(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def plan_workspace_edit(
-    edit: Json,
+    edit: WorkspaceEdit,
     read: Callable[[Path], Text],
     encoding: PositionEncoding,
     version: Callable[[Path], int | None],
@@ -252,7 +253,7 @@ def _ends_lines_with_crlf(content: str) -> bool:
 
 # --- the wire's form -------------------------------------------------------------------------------
 
-_TextEdit = tuple[Json, str]  # an LSP `Range` and its new text
+_TextEdit = tuple[Range, str]  # an LSP `Range` and its new text
 
 
 class _TextEdits(Struct, frozen=True):
@@ -263,7 +264,7 @@ class _TextEdits(Struct, frozen=True):
     edits: list[_TextEdit]
 
 
-def _parse(edit: Json) -> list[_TextEdits | CreateFile | RenameFile | DeleteFile]:
+def _parse(edit: Mapping[str, Any]) -> list[_TextEdits | CreateFile | RenameFile | DeleteFile]:
     try:
         if edit.get("documentChanges"):  # preferred where both are there (LSP 3.17, `WorkspaceEdit`)
             return [_operation(change) for change in edit["documentChanges"]]
@@ -299,14 +300,15 @@ def _text_edit(edit: Json) -> _TextEdit:
     new_text: Any = edit["newText"]
     if not isinstance(new_text, str):
         raise TypeError("newText is not a string")
-    return {edge: _position(edit["range"][edge]) for edge in ("start", "end")}, new_text
+    range_ = edit["range"]
+    return {"start": _position(range_["start"]), "end": _position(range_["end"])}, new_text
 
 
-def _position(position: Json) -> Json:
-    return {key: index(position[key]) for key in ("line", "character")}
+def _position(position: Json) -> Position:
+    return {"line": index(position["line"]), "character": index(position["character"])}
 
 
-def _confirmations(edit: Json) -> tuple[str, ...]:
+def _confirmations(edit: Mapping[str, Any]) -> tuple[str, ...]:
     # rust-analyzer 1.95 adds its annotations to every edit: those that nothing refers to mean nothing.
     named = {one.get("annotationId") for one in edit.get("documentChanges") or ()}
     named |= {one.get("annotationId") for part in edit.get("documentChanges") or () for one in part.get("edits") or ()}

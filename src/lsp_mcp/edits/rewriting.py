@@ -8,7 +8,8 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from lsp_mcp.edits.plan import FileChange, TextChange, plan_workspace_edit
-from lsp_mcp.text import BOM, Json, PositionEncoding, Text
+from lsp_mcp.protocol.lsp import TextEdit
+from lsp_mcp.text import BOM, PositionEncoding, Text
 from lsp_mcp.uris import path_uri
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
@@ -49,7 +50,7 @@ def by_word(step: FileChange) -> FileChange:
     return step.with_changes(changes)
 
 
-def with_edits(path: Path, text: Text, edits: Sequence[Json], encoding: PositionEncoding) -> Text:
+def with_edits(path: Path, text: Text, edits: Sequence[TextEdit], encoding: PositionEncoding) -> Text:
     """`text` of `path` after `edits`, LSP `TextEdit`s. Raises `EditError` as `plan_workspace_edit`."""
     read: Callable[[Path], Text] = lambda _: text  # noqa: E731
     plan = plan_workspace_edit({"changes": {path_uri(path): list(edits)}}, read, encoding, lambda _: None)

@@ -17,6 +17,7 @@ from msgspec import Struct
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, PointError, RefusedError
+from lsp_mcp.protocol.lsp import Location
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import locations
 from lsp_mcp.servers.traits import WordCheck
@@ -27,7 +28,7 @@ from lsp_mcp.words.workspace_words import Reached
 Site = tuple[Path, Point]
 """Where an identifier begins."""
 
-ToSite = Callable[[Json], Awaitable[Site]]
+ToSite = Callable[[Location], Awaitable[Site]]
 """Called with a `Location`: where it begins."""
 
 
@@ -241,7 +242,7 @@ class Definitions:
             self._known.update(found)
         return found[path, point]
 
-    async def _site_in(self, joined: Joined, encoding: PositionEncoding, location: Json) -> Site:
+    async def _site_in(self, joined: Joined, encoding: PositionEncoding, location: Location) -> Site:
         """The start of a `Location` in a text that the server was shown with a part put in."""
         if uri_path(location["uri"]) != joined.whole:
             return await self.site(location)
@@ -303,7 +304,7 @@ class Definitions:
         is_alone = internal or (kind is not None and kind.is_alone)
         return Symbol(sites, id_, name, internal, aliased, defined, named, is_alone)
 
-    async def site(self, location: Json) -> Site:
+    async def site(self, location: Location) -> Site:
         """The start of a `Location`, in the text that the server has."""
         path, start = uri_path(location["uri"]), location["range"]["start"]
         text = await self._text(path)

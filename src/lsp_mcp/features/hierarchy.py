@@ -13,12 +13,13 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.features.types.subtypes import Subtypes
 from lsp_mcp.features.types.supertypes import Supertypes, symbol_id
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
+from lsp_mcp.protocol.lsp import CallHierarchyIncomingCall, CallHierarchyOutgoingCall, HierarchyItem, Location, Range
 from lsp_mcp.requests.call_places import PLACED, really_calling, with_places
 from lsp_mcp.requests.places import Locator, Place, location_key, position_params
 from lsp_mcp.requests.references import references
@@ -105,8 +106,7 @@ async def call_tree(
 
     async def walk(file: Path, start: Point) -> Tree:
         items = await _prepare_calls(backend, file, start)
-        end = "from" if direction == "incoming" else "to"
-        return await _Walk(backend, f"callHierarchy/{direction}Calls", end, depth, limit, ends).tree(items)
+        return await _Walk(backend, f"callHierarchy/{direction}Calls", depth, limit, ends).tree(items)
 
     tree = await walk(path, point)
     if direction == "outgoing" and tree.unplaced:
@@ -126,7 +126,7 @@ async def callers_of(
         RefusedError: the server has no call hierarchy.
         PathError, PointError, UnavailableError: see `references`.
     """
-    items: list[Json] = []
+    items: list[HierarchyItem] = []
     refused: list[str] = []
     for path, point in places:
         try:
@@ -137,7 +137,7 @@ async def callers_of(
             text = await backend.documents.text(path)
             span = text.identifier_at(point)
             refused.append(text.slice(span) if span else f"{path.name}:{point.line}")
-    tree = await _Walk(backend, "callHierarchy/incomingCalls", "from", depth, limit, ends).tree(items)
+    tree = await _Walk(backend, "callHierarchy/incomingCalls", depth, limit, ends).tree(items)
     if refused:
         lacking = f"{backend.plugin.name} cannot list the callers of {first_few(list(dict.fromkeys(refused)))}"
         tree.gaps = (*tree.gaps, Gap("not_searched", lacking))
@@ -162,7 +162,7 @@ async def call_path(
     Goes from the goal to its callers: a server knows who may call a method through its interface, but not which method
     a call reaches. Raises the errors of `call_tree`.
     """
-    walk = _Walk(backend, "callHierarchy/incomingCalls", "from", depth, limit)
+    walk = _Walk(backend, "callHierarchy/incomingCalls", depth, limit)
     walk.wanted = {walk.key(item) for item in await _prepare_calls(backend, *start)}
     tree = await walk.tree(await _prepare_calls(backend, *goal))
     chain = list(tree.roots[:1])
@@ -176,7 +176,7 @@ async def call_path(
     return Way(tuple(nodes), walk.kept, tree.left_out + tree.unfollowed)
 
 
-async def _prepare_calls(backend: Backend, path: Path, point: Point) -> list[Json]:
+async def _prepare_calls(backend: Backend, path: Path, point: Point) -> list[HierarchyItem]:
     if not backend.capabilities.get("callHierarchyProvider"):
         raise RefusedError("it has no call hierarchy")
     try:
@@ -200,11 +200,11 @@ async def type_tree(
     """
     if not backend.capabilities.get("typeHierarchyProvider"):
         raise RefusedError("it has no type hierarchy")
-    walk = _Walk(backend, f"typeHierarchy/{direction}", None, depth, limit)
+    walk = _Walk(backend, f"typeHierarchy/{direction}", depth, limit)
     return await walk.tree(await _prepare(backend, "textDocument/prepareTypeHierarchy", path, point))
 
 
-async def _prepare(backend: Backend, method: str, path: Path, point: Point) -> list[Json]:
+async def _prepare(backend: Backend, method: str, path: Path, point: Point) -> list[HierarchyItem]:
     text = await backend.documents.open(path)
     items = await backend.request(method, position_params(path, text, point, backend.encoding))
     if not items:
@@ -218,7 +218,6 @@ class _Walk(Struct, dict=True):
 
     backend: Backend
     method: str
-    end: str | None  # the key of the item in a call; None: the answer's elements are the items
     depth: int
     limit: int
     ends: Ends = _never
@@ -233,7 +232,7 @@ class _Walk(Struct, dict=True):
         self._uses: dict[tuple[Path, Point], frozenset[tuple[Path, Point]]] = {}  # of callees, by their places
         self._until = time.monotonic() + share_of_rest(_SHARE)
 
-    async def tree(self, items: list[Json]) -> Tree:
+    async def tree(self, items: list[HierarchyItem]) -> Tree:
         tree = Tree()
         roots = [_Branch(item, ()) for item in items]
         level = roots
@@ -257,7 +256,7 @@ class _Walk(Struct, dict=True):
         tree.gaps = (*self._subtypes.gaps(), *self._supertypes.gaps())
         return tree
 
-    async def _in_time(self, branch: _Branch, room: asyncio.Semaphore) -> list[Json] | None:
+    async def _in_time(self, branch: _Branch, room: asyncio.Semaphore) -> list[_Next] | None:
         """The answer about `branch`; None if time is up: part of a tree is better than a timeout."""
         async with room:
             if time.monotonic() >= self._until:
@@ -271,29 +270,30 @@ class _Walk(Struct, dict=True):
                 note(uri_path(branch.item["uri"]), error)
                 return None
 
-    async def _ask(self, item: Json) -> list[Json]:
-        if self.method == "typeHierarchy/subtypes":
-            return await self._subtypes.directly_below(item)
-        if self.method == "typeHierarchy/supertypes":
-            return await self._supertypes.directly_above(item)
-        found: list[Json] = await self.backend.request(self.method, {"item": item}) or []
-        if self.end != "from":
-            return found
-        return await really_calling(self.backend, await with_places(self.backend, item, found))
+    async def _ask(self, item: HierarchyItem) -> list[_Next]:
+        match self.method:
+            case "typeHierarchy/subtypes":
+                return [(below, []) for below in await self._subtypes.directly_below(item)]
+            case "typeHierarchy/supertypes":
+                return [(above, []) for above in await self._supertypes.directly_above(item)]
+            case "callHierarchy/incomingCalls":
+                callers: list[CallHierarchyIncomingCall] = await self.backend.request(self.method, {"item": item}) or []
+                callers = await really_calling(self.backend, await with_places(self.backend, item, callers))
+                return [(call["from"], call.get("fromRanges") or []) for call in callers]
+            case _:
+                callees: list[CallHierarchyOutgoingCall] = await self.backend.request(self.method, {"item": item}) or []
+                return [(call["to"], call.get("fromRanges") or []) for call in callees]
 
-    def _grow(self, branch: _Branch, answer: list[Json], tree: Tree) -> list[_Branch]:
-        """Add the answer's elements to `branch`; returns those to expand next."""
+    def _grow(self, branch: _Branch, answer: list[_Next], tree: Tree) -> list[_Branch]:
+        """Add the answer's items to `branch`; returns those to expand next."""
         on = []
-        for element in sorted(
-            answer, key=lambda e: location_key(_location(e[self.end] if self.end else e), self.backend.root)
-        ):
+        for item, ranges in sorted(answer, key=lambda one: location_key(_location(one[0]), self.backend.root)):
             if self.kept == self.limit:
                 tree.left_out += 1
                 continue
             self.kept += 1
-            item = element[self.end] if self.end else element
             key = self.key(item)
-            child = _Branch(item, (*branch.above, self.key(branch.item)), element.get("fromRanges") or [])
+            child = _Branch(item, (*branch.above, self.key(branch.item)), ranges)
             branch.children.append(child)
             if key in child.above:
                 child.mark = "cycle"
@@ -304,22 +304,22 @@ class _Walk(Struct, dict=True):
                 on.append(child)
         return on
 
-    async def _node(self, branch: _Branch, parent: Json, tree: Tree) -> Node | None:
+    async def _node(self, branch: _Branch, parent: HierarchyItem, tree: Tree) -> Node | None:
         item = branch.item
         place = await self._locator.place(_location(item), "" if PLACED in item else str(item["name"]))
         if place is None:
             tree.dropped.append(uri_path(item["uri"]))
             return None
         # A call's ranges are in the caller's file: the item itself if incoming, its parent if outgoing.
-        caller = item if self.end == "from" else parent
-        called = str((parent if self.end == "from" else item)["name"]) if self._goes_by_mtime else ""
-        there = [{"uri": caller["uri"], "range": range_} for range_ in branch.ranges]
+        caller = item if self._finds_callers else parent
+        called = str((parent if self._finds_callers else item)["name"]) if self._goes_by_mtime else ""
+        there: list[Location] = [{"uri": caller["uri"], "range": range_} for range_ in branch.ranges]
         sites = [await self._locator.place(location, called) for location in there]
         placed = [site for site in sites if site]
-        if self.end == "from":
+        if self._finds_callers:
             placed = await self._really_there(parent, placed)
         # A call without a place is in another file than the server says.
-        tree.unplaced += len(placed) < max(len(sites), bool(self.end and branch.above))
+        tree.unplaced += len(placed) < max(len(sites), bool(self.method.startswith("callHierarchy") and branch.above))
         children = [await self._node(child, item, tree) for child in branch.children]
         return Node(
             Symbol(
@@ -333,7 +333,7 @@ class _Walk(Struct, dict=True):
             branch.mark,
         )
 
-    def key(self, item: Json) -> object:
+    def key(self, item: HierarchyItem) -> object:
         """The identity of a symbol: the server's own id if it has one, which is the same everywhere."""
         if (known := symbol_id(self.backend.plugin.hierarchy, item)) is not None:
             return known
@@ -351,10 +351,14 @@ class _Walk(Struct, dict=True):
         return bool(branch.children)
 
     @property
+    def _finds_callers(self) -> bool:
+        return self.method == "callHierarchy/incomingCalls"
+
+    @property
     def _goes_by_mtime(self) -> bool:
         return self.backend.plugin.goes_by_mtime
 
-    def _name(self, item: Json, place: Place) -> str:
+    def _name(self, item: HierarchyItem, place: Place) -> str:
         """Its full name, which some servers give as a detail."""
         plugin, name, detail = self.backend.plugin, str(item["name"]), item.get("detail")
         separator = plugin.symbols.scope_separator
@@ -363,7 +367,7 @@ class _Walk(Struct, dict=True):
         is_in_text = kind_name(item["kind"], plugin) in plugin.symbols.names_in_text
         return place.text.slice(place.span) if is_in_text else name
 
-    async def _really_there(self, callee: Json, sites: list[Place]) -> list[Place]:
+    async def _really_there(self, callee: HierarchyItem, sites: list[Place]) -> list[Place]:
         """Those of `sites` that spell the callee, or are among its references (a macro, an operator)."""
         place = await self._locator.place(_location(callee))
         if place is None:
@@ -378,15 +382,19 @@ class _Walk(Struct, dict=True):
         return [site for site in sites if (site.path, site.span.start) in self._uses[at]]
 
 
+_Next = tuple[HierarchyItem, list[Range]]
+"""An item of an answer, and where the call is."""
+
+
 class _Branch(Struct):
     """A node while the tree grows."""
 
-    item: Json
+    item: HierarchyItem
     above: tuple[object, ...]
-    ranges: list[Json] = field(default_factory=list)
+    ranges: list[Range] = field(default_factory=list)
     children: list[_Branch] = field(default_factory=list)
     mark: Mark = ""
 
 
-def _location(item: Json) -> Json:
+def _location(item: HierarchyItem) -> Location:
     return {"uri": item["uri"], "range": item["selectionRange"]}

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from lsp_mcp import budget
-from lsp_mcp.backend import Checked, Json
+from lsp_mcp.backend import Checked
 from lsp_mcp.errors import SilentError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage import Built, Coverage, Miss
@@ -24,6 +24,7 @@ from lsp_mcp.lsp.life.reading import read_told
 from lsp_mcp.lsp.reloading.reloading import Looked
 from lsp_mcp.lsp.unopened import nearest_first, see_closed
 from lsp_mcp.prose import count, first_few
+from lsp_mcp.protocol.lsp import Diagnostic
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding, Text
 from lsp_mcp.uris import path_uri
@@ -158,7 +159,7 @@ class Checking:
         found = await self._with_missed(connection)
         return Checked(found, gaps=self._hiding(unparsed) if unparsed else ())
 
-    async def _with_missed(self, connection: Connection) -> Mapping[Path, list[Json]]:
+    async def _with_missed(self, connection: Connection) -> Mapping[Path, list[Diagnostic]]:
         """Its diagnostics, and the errors that only the language's own build reports."""
         found = dict(self._found(connection))
         shown = {path: text for path in self._documents if (text := self._documents.get(path)) is not None}
@@ -168,7 +169,7 @@ class Checking:
             found[path] = [*found.get(path, ()), *self._as_diagnostics(path, misses, connection)]
         return found
 
-    def _as_diagnostics(self, path: Path, misses: Sequence[Miss], connection: Connection) -> list[Json]:
+    def _as_diagnostics(self, path: Path, misses: Sequence[Miss], connection: Connection) -> list[Diagnostic]:
         if not misses:
             return []
         text = self._documents.present(path)
@@ -271,7 +272,7 @@ class Checking:
             gaps.append(Gap("unverified", text, tuple(sorted(looked.undated)), brief=brief, about="undated"))
         return gaps
 
-    def _found(self, connection: Connection) -> Mapping[Path, list[Json]]:
+    def _found(self, connection: Connection) -> Mapping[Path, list[Diagnostic]]:
         """Its diagnostics, without errors that are not in the code."""
         diagnostics = connection.notifications.diagnostics
         return {
@@ -352,7 +353,7 @@ class _Trial:
         """See `Trial.text`."""
         return self._shown.get(path)
 
-    async def request(self, method: str, params: Json) -> Any:
+    async def request(self, method: str, params: Mapping[str, Any]) -> Any:
         """See `Trial.request`."""
         return await self._connection.request(method, params, timeout=within(self._checking.timeout))
 

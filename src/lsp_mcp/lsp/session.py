@@ -38,6 +38,7 @@ from lsp_mcp.lsp.served_documents import ServedDocuments
 from lsp_mcp.lsp.served_problems import ServedProblems
 from lsp_mcp.lsp.trial_server import trial_server
 from lsp_mcp.programs import find_command
+from lsp_mcp.protocol.lsp import WorkspaceEdit
 from lsp_mcp.text import PositionEncoding
 from lsp_mcp.waiting import AGAIN, allow, phase, uncounted, within
 from lsp_mcp.words.workspace_words import WorkspaceWords
@@ -313,7 +314,9 @@ class Session:
         """See `Backend.edited_since`."""
         return None if self._readiness.loads else self._freshness.edited_since(generation)
 
-    async def execute(self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()) -> list[Json]:
+    async def execute(
+        self, command: str, arguments: Sequence[Any], answers: Sequence[Json] = ()
+    ) -> list[WorkspaceEdit]:
         """See `Backend.execute`."""
         if command not in self.adapter.actions.commands:
             raise RefusedError(f"{command} is not an allowed command")
@@ -328,7 +331,7 @@ class Session:
 
     # --- questions ---------------------------------------------------------------------------------
 
-    async def request(self, method: str, params: Json, *, timeout: float | None = None) -> Any:
+    async def request(self, method: str, params: Mapping[str, Any], *, timeout: float | None = None) -> Any:
         """See `Backend.request`."""
         if timeout:
             allow(timeout)
@@ -391,7 +394,7 @@ class Session:
     def _connection(self) -> Connection | None:
         return self._lifetime.connection
 
-    async def _ask(self, method: str, params: Json, timeout: float) -> Any:
+    async def _ask(self, method: str, params: Mapping[str, Any], timeout: float) -> Any:
         connection = await self._lifetime.live()
         with phase(lambda: f"{self.name}: {method}", lambda: self._advice(connection)):
             try:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.backend import Checked, Json
+from lsp_mcp.backend import Checked
 from lsp_mcp.errors import PathError
 from lsp_mcp.gaps import Gap, GapKind
 from lsp_mcp.lsp.coverage import Coverage
@@ -80,7 +80,7 @@ class TrialServer:
         """See `Trial.text`."""
         return self._open[path][0] if path in self._open else None
 
-    async def request(self, method: str, params: Json) -> Any:
+    async def request(self, method: str, params: Mapping[str, Any]) -> Any:
         """See `Trial.request`."""
         answer = await self._connection.request(method, params, timeout=within(self._timeout))
         return self._coverage.second_names.resolved(answer)

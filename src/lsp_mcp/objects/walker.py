@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from lsp_mcp.errors import CallerError, PointError
 from lsp_mcp.objects.fields import FieldPath, shown, spelled, whole
+from lsp_mcp.protocol.lsp import Position
 from lsp_mcp.text import Base, Json, PositionEncoding, Text, numbers_point, point_numbers
 
 _UNREAD = Text("")  # has no lines, so positions only move by the base
@@ -97,8 +98,12 @@ class Walker(Struct, frozen=True):
         return _walk(value, home, visit)
 
     def _to_caller(self, place: Json, keys: _Keys, document: str | None, _path: FieldPath) -> Json:
-        if keys == _POSITION and (quick := self._text(document).plain_numbers(place, self.base)):
-            return quick
+        if keys == _POSITION and (
+            quick := self._text(document).plain_numbers(
+                Position(line=place["line"], character=place["character"]), self.base
+            )
+        ):
+            return dict(quick)
         numbers = [number for key in keys if (number := whole(place[key])) is not None]
         if len(numbers) < len(keys):
             return {}  # it only looks like a place
@@ -129,7 +134,7 @@ class Walker(Struct, frozen=True):
         return (self.texts.get(document) if document is not None else None) or _UNREAD
 
 
-def _line_and_character(numbers: Sequence[int], first: int) -> Json:
+def _line_and_character(numbers: Sequence[int], first: int) -> Position:
     """A place in LSP's form; a line alone stands for its `first` character."""
     line, character = numbers if len(numbers) == 2 else (*numbers, first)
     return {"line": line, "character": character}

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from typing import Any
 
 from msgspec import Struct
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
+from lsp_mcp.protocol.lsp import CallHierarchyIncomingCall, CallHierarchyItem, HierarchyItem, Position, Range
 from lsp_mcp.requests.document_symbol import own_span
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.refusals import NO_ANSWER, note
@@ -32,7 +34,7 @@ def is_called(place: Place) -> bool:
     return _CALLED.match(place.text.content[start : start + _FOLLOWING]) is not None
 
 
-async def really_calling(backend: Backend, calls: list[Json]) -> list[Json]:
+async def really_calling(backend: Backend, calls: list[CallHierarchyIncomingCall]) -> list[CallHierarchyIncomingCall]:
     """The incoming `calls` without scopes, such as namespaces, that only name the callee."""
     found = []
     for call in calls:
@@ -45,7 +47,9 @@ async def really_calling(backend: Backend, calls: list[Json]) -> list[Json]:
     return found
 
 
-async def with_places(backend: Backend, callee: Json, calls: list[Json]) -> list[Json]:
+async def with_places(
+    backend: Backend, callee: HierarchyItem, calls: list[CallHierarchyIncomingCall]
+) -> list[CallHierarchyIncomingCall]:
     """The incoming `calls` of `callee`; those without a place get the places of its uses in them.
 
     A use belongs to the function that the server names (`containerName`). Calls with unknown uses stay as they are.
@@ -61,24 +65,24 @@ async def with_places(backend: Backend, callee: Json, calls: list[Json]) -> list
         "position": callee["selectionRange"]["start"],
         "context": {"includeDeclaration": False},
     }
-    uses: defaultdict[str, defaultdict[str, list[Json]]] = defaultdict(lambda: defaultdict(list))
+    uses: defaultdict[str, defaultdict[str, list[Range]]] = defaultdict(lambda: defaultdict(list))
     for use in await backend.request("textDocument/references", params) or []:
         uses[str(use.get("containerName") or "")][use["uri"]].append(use["range"])
     outlines: dict[str, list[_Outlined]] = {}
     for uri in sorted({uri for call in lost for uri in uses[_whole_name(call["from"], separator)]})[:_MOST_OUTLINES]:
         outlines[uri] = await _outline(backend, uri)
-    placed: list[Json] = []
+    placed: list[CallHierarchyIncomingCall] = []
     for call in calls:
         found = {} if call.get("fromRanges") else uses[_whole_name(call["from"], separator)]
         placed += [] if found else [call]
         for uri, ranges in found.items():
             begin = _around(outlines.get(uri, []), str(call["from"]["name"]), ranges[0]) or ranges[0]
-            where = {"uri": uri, "range": begin, "selectionRange": begin, PLACED: True}
-            placed.append({**call, "from": {**call["from"], **where}, "fromRanges": ranges})
+            caller: Any = {**call["from"], "uri": uri, "range": begin, "selectionRange": begin, PLACED: True}
+            placed.append({"from": caller, "fromRanges": ranges})
     return placed
 
 
-def _whole_name(item: Json, separator: str) -> str:
+def _whole_name(item: CallHierarchyItem, separator: str) -> str:
     name, detail = str(item["name"]), str(item.get("detail") or "")
     return detail if detail.endswith(f"{separator}{name}") else name
 
@@ -87,8 +91,8 @@ class _Outlined(Struct, frozen=True):
     """A symbol of an outline: the ranges of its `name`, as far as that is in the document, and of the `whole`."""
 
     name: str
-    begin: Json
-    whole: Json
+    begin: Range
+    whole: Range
 
 
 async def _outline(backend: Backend, uri: str) -> list[_Outlined]:
@@ -111,16 +115,16 @@ async def _outline(backend: Backend, uri: str) -> list[_Outlined]:
     return found
 
 
-def _around(outline: list[_Outlined], name: str, use: Json) -> Json | None:
+def _around(outline: list[_Outlined], name: str, use: Range) -> Range | None:
     """The place of the innermost function named `name` in `outline` that contains `use`."""
     around = [one.begin for one in outline if one.name.endswith(name) and _begins_in(use, one.whole)]
     return around[-1] if around else None
 
 
-def _begins_in(inner: Json, outer: Json) -> bool:
+def _begins_in(inner: Range, outer: Range) -> bool:
     start = _key(inner["start"])
     return _key(outer["start"]) <= start < _key(outer["end"])
 
 
-def _key(position: Json) -> tuple[int, int]:
+def _key(position: Position) -> tuple[int, int]:
     return position["line"], position["character"]

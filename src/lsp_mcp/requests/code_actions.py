@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.protocol.lsp import CodeAction, Command, Diagnostic, Location, WorkspaceEdit
 from lsp_mcp.servers.traits import BuiltAction
 from lsp_mcp.text import Span, Text
 from lsp_mcp.uris import path_uri
@@ -23,9 +24,10 @@ class Action(Struct, frozen=True):
 
     name: str
     kind: str
-    raw: Json
+    raw: CodeAction | None  # of the server; None of one that is `built` here
     disabled: str = ""
     built: BuiltAction | None = None
+    location: Location | None = None  # of one that is built here
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -43,7 +45,7 @@ async def code_actions(
     span: Span,
     *,
     only: Sequence[str] = (),
-    diagnostics: Sequence[Json] = (),
+    diagnostics: Sequence[Diagnostic] = (),
 ) -> list[Action]:
     """The actions for `span` of `path`, whose present text is `text`, except those that only show something.
 
@@ -65,13 +67,13 @@ async def code_actions(
         titles = [one for one in offered if one.kind == built.kind]
         offered = [one for one in offered if one not in titles]
         if titles or (built.needs and re.search(built.needs, line)):
-            at = {"uri": uri, "range": range_}
-            offered.append(Action(built.title, built.kind, {"location": at}, built=built))
+            at: Location = {"uri": uri, "range": range_}
+            offered.append(Action(built.title, built.kind, None, built=built, location=at))
     unique = {one.name: one for one in reversed(offered)}
     return [one for one in offered if unique[one.name] is one]
 
 
-async def edits_of(backend: Backend, action: Action, options: Mapping[str, Any], root: Path) -> list[Json]:
+async def edits_of(backend: Backend, action: Action, options: Mapping[str, Any], root: Path) -> list[WorkspaceEdit]:
     """The edits (`WorkspaceEdit`) of `action`, in order; nothing is applied. Paths are below `root`.
 
     Raises:
@@ -81,8 +83,8 @@ async def edits_of(backend: Backend, action: Action, options: Mapping[str, Any],
     if action.disabled:
         raise RefusedError(action.disabled)
     if action.built:
-        return await _built(backend, action.built, action.raw["location"], options, root)
-    raw = action.raw
+        return await _built(backend, action.built, action.location, options, root)
+    raw = action.raw or CodeAction(title=action.name)
     if not raw.get("edit") and not isinstance(raw.get("command"), str) and _resolves(backend):
         raw = await backend.request("codeAction/resolve", raw) or raw
     edits = [raw["edit"]] if raw.get("edit") else []
@@ -96,10 +98,11 @@ async def edits_of(backend: Backend, action: Action, options: Mapping[str, Any],
     return edits
 
 
-def _action(raw: Json) -> Action:
+def _action(raw: CodeAction) -> Action:
     kind = str(raw.get("kind") or "")
-    reason = (raw.get("disabled") or {}).get("reason", "")
-    return Action(" ".join(str(raw.get("title", "")).split()), kind, raw, str(reason))
+    disabled = raw.get("disabled")
+    reason = str(disabled.get("reason", "")) if disabled else ""
+    return Action(" ".join(str(raw.get("title", "")).split()), kind, raw, reason)
 
 
 def _is_wanted(backend: Backend, action: Action, only: Sequence[str]) -> bool:
@@ -108,8 +111,8 @@ def _is_wanted(backend: Backend, action: Action, only: Sequence[str]) -> bool:
         return False
     if only and not any(_is_of(action.kind, kind) for kind in only):
         return False
-    command = _command(action.raw)
-    can = action.raw.get("edit") or (_resolves(backend) and action.raw.get("data") is not None)
+    command = _command(action.raw) if action.raw else None
+    can = action.raw and (action.raw.get("edit") or (_resolves(backend) and action.raw.get("data") is not None))
     return bool(can or action.disabled or (command and command["command"] in rules.commands))
 
 
@@ -117,10 +120,10 @@ def _is_of(kind: str, wider: str) -> bool:
     return kind == wider or kind.startswith(f"{wider}.")
 
 
-def _command(raw: Json) -> Json | None:
+def _command(raw: CodeAction | Command) -> Command | None:
     """The command of an action, or a bare command sent in its place."""
     command = raw.get("command")
-    return raw if isinstance(command, str) else command
+    return raw if isinstance(command, str) else command  # type: ignore[return-value] # a str: `raw` is a Command
 
 
 def _resolves(backend: Backend) -> bool:
@@ -129,9 +132,9 @@ def _resolves(backend: Backend) -> bool:
 
 
 async def _built(
-    backend: Backend, built: BuiltAction, location: Json, options: Mapping[str, Any], root: Path
-) -> list[Json]:
-    needed = Action("", "", {}, built=built).options
+    backend: Backend, built: BuiltAction, location: Location | None, options: Mapping[str, Any], root: Path
+) -> list[WorkspaceEdit]:
+    needed = Action("", "", None, built=built).options
     if missing := [name for name in needed if options.get(name) in (None, "")]:
         wanted = ", ".join(f'"{name}": …' for name in needed)
         raise CallerError(f"{built.title} needs the option {missing[0]}: options={{{wanted}}}.")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import EditPlan, in_order, plan_workspace_edit
 from lsp_mcp.errors import PathError
+from lsp_mcp.protocol.lsp import ChangeAnnotation, DocumentChange, TextDocumentEdit, WorkspaceEdit
 from lsp_mcp.requests.places import text_or_none
 from lsp_mcp.text import Text
 from lsp_mcp.uris import uri_path
 
 
-async def plan_of(backend: Backend, edits: Sequence[Json]) -> EditPlan:
+async def plan_of(backend: Backend, edits: Sequence[WorkspaceEdit]) -> EditPlan:
     """The combined plan of `edits` (LSP `WorkspaceEdit`), which refer to the server's present texts.
 
     Raises:
@@ -34,26 +36,26 @@ async def plan_of(backend: Backend, edits: Sequence[Json]) -> EditPlan:
     return replace(plan, steps=tuple(in_order(plan.steps)))
 
 
-def merge(edits: Sequence[Json]) -> Json:
+def merge(edits: Sequence[WorkspaceEdit]) -> WorkspaceEdit:
     """Several edits merged into one, in order."""
     if len(edits) == 1:
         return edits[0]
-    changes: list[Json] = []
-    annotations: Json = {}
+    changes: list[DocumentChange] = []
+    annotations: dict[str, ChangeAnnotation] = {}
     for edit in edits:
+        by_file = (edit.get("changes") or {}).items()
         changes += edit.get("documentChanges") or [
-            {"textDocument": {"uri": uri, "version": None}, "edits": made}
-            for uri, made in (edit.get("changes") or {}).items()
+            TextDocumentEdit(textDocument={"uri": uri}, edits=[*made]) for uri, made in by_file
         ]
         annotations |= edit.get("changeAnnotations") or {}
     return {"documentChanges": changes, "changeAnnotations": annotations}
 
 
-def touched_by(edit: Json) -> Iterator[Path]:
+def touched_by(edit: WorkspaceEdit) -> Iterator[Path]:
     """Every file that a `WorkspaceEdit` names."""
-    for uri in edit.get("changes") or {}:
-        yield uri_path(uri)
-    for change in edit.get("documentChanges") or []:
+    yield from map(uri_path, edit.get("changes") or ())
+    changes: list[Any] = [*(edit.get("documentChanges") or ())]  # not yet known to be well-formed
+    for change in changes:
         document = change.get("textDocument") or {}
         for uri in (document.get("uri"), change.get("uri"), change.get("oldUri"), change.get("newUri")):
             if uri:

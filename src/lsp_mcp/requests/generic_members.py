@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError, RefusedError
 from lsp_mcp.gaps import Gap
+from lsp_mcp.protocol.lsp import Location, WorkspaceEdit
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.other_builds import edited
 from lsp_mcp.requests.places import Place, position_params
@@ -23,7 +24,7 @@ from lsp_mcp.uris import uri_path
 class MoreUses(Struct, frozen=True):
     """`Location`s missing from the server's answer for the caller's place, and the gaps."""
 
-    locations: tuple[Json, ...] = ()
+    locations: tuple[Location, ...] = ()
     gaps: tuple[Gap, ...] = ()
 
 
@@ -41,7 +42,7 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
         return MoreUses()
     file, start = member.place.path, member.place.span.start
     at = position_params(file, member.place.text, start, backend.encoding)
-    found: list[Json] = []
+    found: list[Location] = []
     if (file, start) != (path, point):
         params = {**at, "context": {"includeDeclaration": True}}
         found += await backend.request("textDocument/references", params) or []
@@ -50,7 +51,7 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
     name = member.place.text.slice(member.place.span)
     try:
         # Any unused name will do: nothing is renamed.
-        edit = await backend.request("textDocument/rename", {**at, "newName": f"{name}_"})
+        edit: WorkspaceEdit | None = await backend.request("textDocument/rename", {**at, "newName": f"{name}_"})
     except RefusedError as error:
         text = (
             f"{backend.plugin.name} may miss uses of {name}, a field of a generic type, and cannot rename it: {error}"
@@ -60,7 +61,7 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
     return MoreUses((*found, *uses))
 
 
-async def _is_use(backend: Backend, location: Json, definition: Place) -> bool:
+async def _is_use(backend: Backend, location: Location, definition: Place) -> bool:
     """Whether `location`, which a rename changes, is a use: it may be in the comment above the definition."""
     if uri_path(location["uri"]) != definition.path:
         return True

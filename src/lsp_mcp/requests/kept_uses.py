@@ -19,10 +19,11 @@ from msgspec import Struct, field
 from msgspec.structs import astuple
 
 from lsp_mcp import budget
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.cache_folders import checkout_folder
 from lsp_mcp.errors import LspMcpError, RefusedError
 from lsp_mcp.private_files import private_folder, write_private
+from lsp_mcp.protocol.lsp import Location, Position, Range, TextDocumentPositionParams
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.scope import definition_places
@@ -42,7 +43,7 @@ Asked = tuple[str, int, int]
 
 class _Answer(Struct):
     state: str  # it holds in this one
-    places: list[Json] | RefusedError
+    places: list[Location] | RefusedError
 
 
 class _Stored(Struct, array_like=True):
@@ -80,7 +81,7 @@ class Heard:
         self._known = _KNOWN.for_owner(backend).get(name, None) or _Known()
         self._new: list[tuple[_Answer, str]] = []  # with the state that each will hold in
 
-    async def references(self, position: Json) -> list[Json]:
+    async def references(self, position: TextDocumentPositionParams) -> list[Location]:
         """The server's answer at `position`, a `TextDocumentPositionParams`; its document is opened if it is asked.
 
         Raises:
@@ -125,11 +126,11 @@ class Heard:
         weight = 1 + _weight(self._known.answers.values())
         _KNOWN.for_owner(self._backend).put(self._name, None, self._known, weight)
 
-    async def _ask(self, position: Json, asked: Asked, states: _States) -> _Answer:
+    async def _ask(self, position: TextDocumentPositionParams, asked: Asked, states: _States) -> _Answer:
         backend = self._backend
         path = uri_path(asked[0])
         text = await backend.documents.open(path)
-        places: list[Json] | RefusedError
+        places: list[Location] | RefusedError
         try:
             params = {**position, "context": {"includeDeclaration": True}}
             places = await backend.request("textDocument/references", params) or []
@@ -161,7 +162,7 @@ async def _may_be_method(backend: Backend, path: Path, point: Point) -> bool:
     return len(kinds) != len(places) or not kinds or "method" in kinds
 
 
-def _asked(place: Json) -> Asked:
+def _asked(place: Location) -> Asked:
     start = place["range"]["start"]
     return place["uri"], start["line"], start["character"]
 
@@ -216,11 +217,11 @@ def _store(root: Path, server: str, name: str, answers: dict[Asked, _Answer]) ->
         log.warning("what other builds have of %s is not kept: %s", name, error)
 
 
-def _numbers(range_: Json) -> tuple[int, int, int, int]:
+def _numbers(range_: Range) -> tuple[int, int, int, int]:
     start, end = range_["start"], range_["end"]
     return start["line"], start["character"], end["line"], end["character"]
 
 
-def _location(uri: str, line: int, character: int, end_line: int, end_character: int) -> Json:
-    start, end = {"line": line, "character": character}, {"line": end_line, "character": end_character}
-    return {"uri": uri, "range": {"start": start, "end": end}}
+def _location(uri: str, line: int, character: int, end_line: int, end_character: int) -> Location:
+    start: Position = {"line": line, "character": character}
+    return {"uri": uri, "range": {"start": start, "end": {"line": end_line, "character": end_character}}}

@@ -11,13 +11,22 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from lsp_mcp import budget
-from lsp_mcp.backend import Backend, Json, Use
+from lsp_mcp.backend import Backend, Use
 from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.protocol.lsp import (
+    Location,
+    OptionalVersionedTextDocumentIdentifier,
+    Position,
+    TextDocumentPositionParams,
+    TextEdit,
+    WorkspaceEdit,
+)
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.kept_uses import Heard
@@ -41,8 +50,8 @@ class OtherBuilds(Struct):
     known to mean another. `pending` are those that there was no time to ask about.
     """
 
-    locations: list[Json] = field(default_factory=list)
-    positions: list[Json] = field(default_factory=list)
+    locations: list[Location] = field(default_factory=list)
+    positions: list[TextDocumentPositionParams] = field(default_factory=list)
     searched: set[Path] = field(default_factory=set)
     pending: frozenset[Path] = frozenset()
 
@@ -51,7 +60,7 @@ _Stamp = tuple[int, frozenset[Key]]
 _FOUND: RememberedOf[Backend, tuple[Path, Point], _Stamp, OtherBuilds] = RememberedOf(_MOST_KEPT)
 
 
-async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found: Iterable[Json]) -> OtherBuilds:
+async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found: Iterable[Location]) -> OtherBuilds:
     """What other builds than that of `path` know about the symbol at `point`, whose places in its own build are
     `found`.
 
@@ -95,11 +104,13 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
 class _Search(Struct):
     backend: Backend
     other: OtherBuilds
-    known: dict[Key, Json]  # all places of the symbol
+    known: dict[Key, Location]  # all places of the symbol
     refusal: str  # excluded from every build, as a pattern
     todo: set[Path]  # files to ask about
     heard: Heard
-    strangers: list[tuple[Json, list[Json]]] = field(default_factory=list)  # positions and places of other symbols
+    strangers: list[tuple[TextDocumentPositionParams, list[Location]]] = field(
+        default_factory=list
+    )  # positions and places of other symbols
 
     async def all(self, path: Path, name: str, files: Sequence[Path]) -> None:
         """Ask in the builds of `files`, which are excluded; if `path` is one of them, in the server's own build too."""
@@ -159,7 +170,7 @@ class _Search(Struct):
             is_whole = is_whole and key in map(key_of, places)
         return is_whole
 
-    async def _join(self, position: Json, places: list[Json]) -> bool:
+    async def _join(self, position: TextDocumentPositionParams, places: list[Location]) -> bool:
         """Add `places` if they share one with those known, and with them all groups that share one of those."""
         keys = {key_of(place): place for place in places}
         if keys.keys() <= self.known.keys():
@@ -173,7 +184,7 @@ class _Search(Struct):
         self.strangers = [(at, of) for at, of in strangers if not await self._join(at, of)]
         return True
 
-    async def _any_means_one(self, places: Iterable[Json]) -> bool:
+    async def _any_means_one(self, places: Iterable[Location]) -> bool:
         """Whether one of `places` means only one symbol: where a type is embedded, a field has the same name."""
         for place in places:
             file, start = uri_path(place["uri"]), place["range"]["start"]
@@ -181,7 +192,7 @@ class _Search(Struct):
                 return True
         return False
 
-    async def _is_embedded(self, file: Path, position: Json) -> bool:
+    async def _is_embedded(self, file: Path, position: Position) -> bool:
         """Whether a field is declared there whose definition is elsewhere: that of its type."""
         point = (await self.backend.documents.text(file)).position_point(position, self.backend.encoding)
         outline = flat(await document_symbols(self.backend, file, opened=False))
@@ -190,7 +201,9 @@ class _Search(Struct):
         return (file, point) not in await definition_places(self.backend, file, point)
 
 
-async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, new_name: str, edit: Json) -> OtherBuilds:
+async def renamed_in_other_builds(
+    backend: Backend, path: Path, point: Point, new_name: str, edit: WorkspaceEdit
+) -> OtherBuilds:
     """Other builds' part in renaming the symbol at `point` of `path`; their changes are added to `edit`.
 
     A file in which they leave a use unchanged is not in `searched`.
@@ -207,7 +220,7 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
         file = uri_path(position["textDocument"]["uri"])
         await backend.documents.open(file)  # which makes the server load its build
         try:
-            more = await backend.request("textDocument/rename", {**position, "newName": new_name})
+            more: WorkspaceEdit = await backend.request("textDocument/rename", {**position, "newName": new_name})
         except RefusedError as error:
             if not (embedded and re.search(embedded, str(error))):
                 raise RefusedError(f"in the build of {file.name}: {error}", error.code) from None
@@ -220,25 +233,27 @@ async def renamed_in_other_builds(backend: Backend, path: Path, point: Point, ne
     return replace(other, searched=other.searched - left)
 
 
-def edited(edit: Json) -> Iterator[Json]:
+def edited(edit: WorkspaceEdit) -> Iterator[Location]:
     """Where a `WorkspaceEdit` changes texts, as `Location`s."""
     for document, changes in _documents(edit):
-        yield from ({"uri": document["uri"], "range": change["range"]} for change in changes)
+        yield from (Location(uri=document["uri"], range=change["range"]) for change in changes)
 
 
-def _documents(edit: Json) -> Iterator[tuple[Json, list[Json]]]:
+def _documents(edit: WorkspaceEdit) -> Iterator[tuple[OptionalVersionedTextDocumentIdentifier, list[Any]]]:
+    """The documents that `edit` changes, and their `TextEdit`s of each kind."""
     for uri, changes in (edit.get("changes") or {}).items():
         yield {"uri": uri}, changes
-    for document in edit.get("documentChanges") or []:
-        yield document.get("textDocument") or {}, document.get("edits") or []
+    for change in edit.get("documentChanges") or []:
+        if "textDocument" in change:
+            yield change["textDocument"], change["edits"]
 
 
-def unversioned(edit: Json) -> Json:
+def unversioned(edit: WorkspaceEdit) -> WorkspaceEdit:
     """`edit`, for the texts on disk: another server has documents of its own."""
     return {"changes": {document["uri"]: changes for document, changes in _documents(edit)}}
 
 
-def add_edits(edit: Json, more: Json) -> None:
+def add_edits(edit: WorkspaceEdit, more: WorkspaceEdit) -> None:
     """Add to `edit` the changes of `more` that are new; both change texts only."""
     mine = {uri_path(document["uri"]): changes for document, changes in _documents(edit)}
     for document, changes in _documents(more):
@@ -251,20 +266,20 @@ def add_edits(edit: Json, more: Json) -> None:
             edit.setdefault("documentChanges", []).append({"textDocument": document, "edits": changes})
 
 
-def _changes(places: Iterable[Json], new_name: str) -> dict[str, list[Json]]:
+def _changes(places: Iterable[Location], new_name: str) -> dict[str, list[TextEdit]]:
     """The changes of a `WorkspaceEdit` that put `new_name` at `places`."""
-    changes: dict[str, list[Json]] = {}
+    changes: dict[str, list[TextEdit]] = {}
     for place in places:
         changes.setdefault(place["uri"], []).append({"range": place["range"], "newText": new_name})
     return changes
 
 
-def position_of(location: Json) -> Json:
+def position_of(location: Location) -> TextDocumentPositionParams:
     """The start of a `Location`, to ask about."""
     return {"textDocument": {"uri": location["uri"]}, "position": location["range"]["start"]}
 
 
-def key_of(location: Json) -> Key:
+def key_of(location: Location) -> Key:
     """The start of a `Location`."""
     start = location["range"]["start"]
     return uri_path(location["uri"]), start["line"], start["character"]

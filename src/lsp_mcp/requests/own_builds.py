@@ -9,8 +9,9 @@ import asyncio
 from collections.abc import Collection
 from pathlib import Path
 
-from lsp_mcp.backend import Backend, Json, Trial
+from lsp_mcp.backend import Backend, Trial
 from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.protocol.lsp import Location, TextDocumentPositionParams, WorkspaceEdit
 from lsp_mcp.requests.other_builds import add_edits, edited, key_of, position_of, unversioned
 from lsp_mcp.requests.places import position_params
 from lsp_mcp.requests.scope import outside_use
@@ -23,7 +24,7 @@ _SHARE = 0.5  # of a call's remaining time
 
 
 async def renamed_in_own_builds(
-    backend: Backend, path: Path, point: Point, new_name: str, edit: Json, searched: Collection[Path]
+    backend: Backend, path: Path, point: Point, new_name: str, edit: WorkspaceEdit, searched: Collection[Path]
 ) -> frozenset[Path]:
     """The excluded files, beside those `searched`, in which each use of the symbol at `point` is in `edit` afterwards.
 
@@ -54,11 +55,11 @@ async def renamed_in_own_builds(
 class _Build:
     """One build, read by `server`."""
 
-    def __init__(self, backend: Backend, server: Trial, name: str, new_name: str, edit: Json) -> None:
+    def __init__(self, backend: Backend, server: Trial, name: str, new_name: str, edit: WorkspaceEdit) -> None:
         self._backend, self._server = backend, server
         self._name, self._new_name = name, new_name
         self._edit = edit
-        self._more: Json = {}  # what this build adds
+        self._more: WorkspaceEdit = {}  # what this build adds
 
     async def renamed(self, file: Path, files: Collection[Path]) -> set[Path]:
         """Those of `files` that were searched; `file` is surely in this build."""
@@ -87,7 +88,8 @@ class _Build:
                 continue
             done.update(map(key_of, listed))
             params = {**position_of(places[at]), "newName": self._new_name}
-            add_edits(self._more, unversioned(await self._server.request("textDocument/rename", params) or {}))
+            more: WorkspaceEdit = await self._server.request("textDocument/rename", params) or WorkspaceEdit()
+            add_edits(self._more, unversioned(more))
         raise RefusedError("too many places")
 
     async def _explains(self, file: Path) -> bool:
@@ -106,7 +108,7 @@ class _Build:
             others |= listed
         return True
 
-    async def _references(self, at: Json) -> list[Json]:
+    async def _references(self, at: TextDocumentPositionParams) -> list[Location]:
         """The uses of the symbol at a place; none if this build does not have it."""
         params = {**at, "context": {"includeDeclaration": True}}
         try:

@@ -8,8 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.errors import PathError
+from lsp_mcp.protocol.lsp import Location, TextDocumentPositionParams
 from lsp_mcp.text import Point, PositionEncoding, Span, Text
 from lsp_mcp.uris import path_uri, uri_path
 
@@ -32,7 +33,7 @@ class Place(NamedTuple):
         return shown_line(self.text, self.span)
 
 
-def position_params(path: Path, text: Text, point: Point, encoding: PositionEncoding) -> Json:
+def position_params(path: Path, text: Text, point: Point, encoding: PositionEncoding) -> TextDocumentPositionParams:
     """LSP 3.17, `TextDocumentPositionParams`: `point` of `path`. Raises `PointError` as `Text.point_offset` does."""
     return {"textDocument": {"uri": path_uri(path)}, "position": text.point_position(point, encoding)}
 
@@ -61,7 +62,7 @@ def shown_line(text: Text, span: Span) -> str:
     return f"{'…' if start else ''}{cut}{'…' if start + _CODE_LENGTH < len(line) else ''}"
 
 
-def location_key(location: Json, root: Path) -> tuple[bool, str, int, int]:
+def location_key(location: Location, root: Path) -> tuple[bool, str, int, int]:
     """Sorts `Location`s: the workspace first, then by file, line and character."""
     start = location["range"]["start"]
     return (*_file_key(location["uri"], root), start["line"], start["character"])
@@ -73,15 +74,15 @@ def _file_key(uri: str, root: Path) -> tuple[bool, str]:
     return not path.is_relative_to(root), str(path)
 
 
-def distinct_by_file(locations: Iterable[Json], root: Path) -> list[list[Json]]:
+def distinct_by_file(locations: Iterable[Location], root: Path) -> list[list[Location]]:
     """`locations` file by file in their stable order, each place once.
 
     A file can be in several of a server's packages.
     """
-    by_uri: dict[str, list[Json]] = {}
+    by_uri: dict[str, list[Location]] = {}
     for location in locations:
         by_uri.setdefault(location["uri"], []).append(location)
-    by_file: dict[tuple[bool, str], dict[tuple[int, int], Json]] = {}
+    by_file: dict[tuple[bool, str], dict[tuple[int, int], Location]] = {}
     for uri, inside in by_uri.items():
         by_start = by_file.setdefault(_file_key(uri, root), {})
         for location in inside:
@@ -102,7 +103,7 @@ class Locator:
         self._backend = backend
         self._files: dict[str, tuple[Path, Text | None]] = {}  # by URI
 
-    async def place(self, location: Json, name: str = "") -> Place | None:
+    async def place(self, location: Location, name: str = "") -> Place | None:
         """The place of an LSP `Location`; None if its file is gone or no longer has that place.
 
         If `name` is expected there and missing, the server is mistrusted.
@@ -113,7 +114,7 @@ class Locator:
             self._backend.coverage.mistrust(path, plain)
         return place
 
-    async def places(self, locations: Sequence[Json], name: str = "") -> list[Place | None]:
+    async def places(self, locations: Sequence[Location], name: str = "") -> list[Place | None]:
         """The places of several LSP `Location`s in one file, each expected to be named `name`."""
         path, text = await self._file(locations[0]["uri"])
         places = [self._place(location, path, text) if text else None for location in locations]
@@ -127,7 +128,7 @@ class Locator:
             self._files[uri] = path, await text_or_none(self._backend, path)
         return self._files[uri]
 
-    def _place(self, location: Json, path: Path, text: Text) -> Place | None:
+    def _place(self, location: Location, path: Path, text: Text) -> Place | None:
         span = text.contained_range_span(location["range"], self._backend.encoding)
         mark = self._backend.plugin.symbols.qualifier_mark
         if span and mark and mark in (written := text.slice(span)):

@@ -9,8 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp import budget
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.gaps import Gap
+from lsp_mcp.protocol.lsp import Location
 from lsp_mcp.requests.generic_members import generic_member_uses
 from lsp_mcp.requests.other_builds import uses_in_other_builds
 from lsp_mcp.requests.places import Locator, Place, distinct_by_file, in_reading_order, position_params
@@ -53,7 +54,7 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
     listed = await backend.request("textDocument/references", params)
     budget.present().answered()
     more = await generic_member_uses(backend, path, point)
-    result: list[Json] = [*(listed or []), *more.locations]
+    result: list[Location] = [*(listed or []), *more.locations]
     other = await uses_in_other_builds(backend, path, point, result)
     result += other.locations
     found: list[Place] = []

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.backend import Backend, Json, Use
+from lsp_mcp.backend import Backend, Use
 from lsp_mcp.errors import LspMcpError
+from lsp_mcp.protocol.lsp import Location
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import position_params
@@ -72,7 +73,7 @@ async def _places(backend: Backend, method: str, path: Path, point: Point) -> li
     return places
 
 
-def locations(result: Any) -> list[Json]:
+def locations(result: Any) -> list[Location]:
     """A `Location`, `Location[]` or `LocationLink[]` as the locations of the names."""
     found = result if isinstance(result, list) else [result] if result else []
     return [

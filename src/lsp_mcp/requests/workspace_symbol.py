@@ -11,8 +11,9 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
+from lsp_mcp.protocol.lsp import Location, WorkspaceSymbol
 from lsp_mcp.requests.document_symbol import name_span
 from lsp_mcp.requests.hover import hovers
 from lsp_mcp.requests.outlined_symbols import outlined_symbols
@@ -63,7 +64,7 @@ async def workspace_symbols(
     spelled = separator.join(parts_of(name)) if separator else name
     searches, alike_capped = True, False
     try:
-        result: list[Json] = await backend.request("workspace/symbol", {"query": spelled}) or []
+        result: list[WorkspaceSymbol] = await backend.request("workspace/symbol", {"query": spelled}) or []
     except RefusedError as error:
         # typescript-language-server refuses until a document has made it load a project.
         if error.code != METHOD_NOT_FOUND and backend.plugin.finds_all_names:
@@ -89,21 +90,21 @@ async def workspace_symbols(
     root = backend.root
     # By place: a file can be in several of a server's packages.
     by_place = {
-        location_key(item["location"], root): item
+        location_key(location, root): (item, location)
         for item in result
-        if "range" in item["location"]
+        if (location := _location(item))
         and is_about(str(item["name"]), name)
-        and not _is_outside(file := uri_path(item["location"]["uri"]), backend.plugin, root)
+        and not _is_outside(file := uri_path(location["uri"]), backend.plugin, root)
         and keep(kind_name(item["kind"], backend.plugin), file)
     }
-    found = sorted(by_place.items(), key=lambda one: (_order(one[1], name, backend.plugin), one[0]))
+    found = sorted(by_place.items(), key=lambda one: (_order(one[1][0], name, backend.plugin), one[0]))
     symbols: list[Symbol] = []
     dropped = 0
     locator = Locator(backend)
-    for _, item in found:
+    for _, (item, location) in found:
         if len(symbols) == limit:
             break
-        if place := await locator.place(item["location"], str(item["name"])):
+        if place := await locator.place(location, str(item["name"])):
             symbols.append(_symbol(item, place, backend.plugin))
         else:
             dropped += 1
@@ -128,7 +129,7 @@ def closeness(name: str, query: str, kind: str) -> tuple[int, bool, int, int]:
     return max(rank, 1), rank <= 1 and kind == "namespace", rank, len(name)
 
 
-def _order(item: Json, query: str, plugin: Plugin) -> tuple[int, bool, int, int]:
+def _order(item: WorkspaceSymbol, query: str, plugin: Plugin) -> tuple[int, bool, int, int]:
     return closeness(str(item["name"]), query, kind_name(item["kind"], plugin))
 
 
@@ -202,7 +203,7 @@ def project_top(root: Path, markers: tuple[str, ...]) -> Path:
     return next((one for one in list(root.parents)[::-1] if any((one / name).is_file() for name in markers)), root)
 
 
-def _with_whole_name(item: Json, separator: str) -> Json:
+def _with_whole_name(item: WorkspaceSymbol, separator: str) -> WorkspaceSymbol:
     """`item` with its name prefixed by its containers."""
     container = str(item.get("containerName") or "")
     return {**item, "name": f"{container}{separator}{item['name']}", "containerName": ""} if container else item
@@ -223,7 +224,7 @@ def _folder_and_parts(query: str) -> tuple[str, _Parts]:
     return folder, parts_of(last)
 
 
-def _is_in_package(item: Json, folder: str, parts: _Parts) -> bool:
+def _is_in_package(item: WorkspaceSymbol, folder: str, parts: _Parts) -> bool:
     """Whether the path of its package is the first of `parts` in `folder`; `v3` of `yaml.v3` may belong to that."""
     container, own = str(item.get("containerName") or ""), parts_of(str(item["name"]))
     return any(
@@ -237,7 +238,13 @@ def _ends_path(path: str, end: str) -> bool:
     return path == end or path.endswith(f"/{end}")
 
 
-def _symbol(item: Json, place: Place, plugin: Plugin) -> Symbol:
+def _location(item: WorkspaceSymbol) -> Location | None:
+    """Where it is declared; None if the server gives the file alone."""
+    location = item["location"]
+    return location if "range" in location else None
+
+
+def _symbol(item: WorkspaceSymbol, place: Place, plugin: Plugin) -> Symbol:
     name = str(item["name"])
     span = name_span(place.text, place.span, name)
     return Symbol(

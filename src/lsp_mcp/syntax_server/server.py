@@ -16,6 +16,9 @@ from lsp_mcp import __version__
 from lsp_mcp.adapters import read_adapter
 from lsp_mcp.data import data_folder
 from lsp_mcp.errors import LspMcpError
+from lsp_mcp.protocol.lsp import (
+    Position,
+)
 from lsp_mcp.syntax.definitions import Definition, errors
 from lsp_mcp.syntax_server.sources import Source, Sources
 from lsp_mcp.text import CodeUnit, PositionEncoding, Span, Text
@@ -91,7 +94,7 @@ class SyntaxServer(LanguageServer):
     def asked(self, params: _AtPlace) -> tuple[Source, int, Span] | None:
         """The word at a place in code: its source, the offset and its span."""
         source = self.sources.source(uri_path(params.text_document.uri))
-        position = {"line": params.position.line, "character": params.position.character}
+        position: Position = {"line": params.position.line, "character": params.position.character}
         offset = source.text.position_offset(position, self.encoding)
         span = source.text.identifier_at(source.text.offset_point(offset))
         return (source, offset, span) if span and source.is_code(source.text.point_offset(span.start)) else None

@@ -100,7 +100,7 @@ async def _with_fixes(backend: Backend, delta: Delta) -> Delta:
         place, raw = one.place, next((other.raw for other in said if _is_same(one, other)), one.raw)
         try:
             found = await code_actions(
-                backend, place.path, place.text, place.span, only=["quickfix"], diagnostics=[raw]
+                backend, place.path, place.text, place.span, only=["quickfix"], diagnostics=[raw] if raw else []
             )
         except (RefusedError, PathError):
             continue  # a server may have nothing to say of a file that it cannot load, but for the error

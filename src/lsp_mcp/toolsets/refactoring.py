@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import Field
 
-from lsp_mcp.backend import Backend, Json, Scope
+from lsp_mcp.backend import Backend, Scope
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step
 from lsp_mcp.errors import CallerError, PointError, RefusedError
 from lsp_mcp.features.checking.checking import problems
@@ -20,6 +20,7 @@ from lsp_mcp.features.editing.offered_nearby import offered_nearby, own_actions
 from lsp_mcp.features.editing.relocating import import_path
 from lsp_mcp.features.editing.tidying import formatting
 from lsp_mcp.prose import count
+from lsp_mcp.protocol.lsp import Diagnostic, WorkspaceEdit
 from lsp_mcp.render.answers import Offers
 from lsp_mcp.requests.asking import answer
 from lsp_mcp.requests.code_actions import Action, code_actions, edits_of
@@ -177,7 +178,7 @@ class RefactorTools(Extracting):
             said = backend.problems.diagnostics(path)
         wanted = _normal(action or "")
         actions: list[tuple[Action, Span]] = []
-        fixed: dict[str, Sequence[Json]] = {}  # by the name of a quick fix: the diagnostics that it was offered for
+        fixed: dict[str, Sequence[Diagnostic]] = {}  # what each quick fix was offered for, by its name
         for span in target.spans:
             diagnostics = [one for one in said if _touches(backend, text, one, span)]
             fixes = (
@@ -192,7 +193,7 @@ class RefactorTools(Extracting):
         if wanted and not _matching(wanted, [one for one, _ in actions]):
             actions += [(one, target.spans[0]) for one in await self._asked_for(target, wanted)]
         if backend.capabilities.get("documentFormattingProvider"):
-            actions.append((Action(_FORMAT, "format", {}), target.spans[0]))
+            actions.append((Action(_FORMAT, "format", None), target.spans[0]))
         listed = [one for one, _ in actions if not one.disabled]
         if not wanted:
             return _Found(target, listed, before)
@@ -202,7 +203,7 @@ class RefactorTools(Extracting):
             raise CallerError(f"{error}{await self._nearby(target, wanted)}") from None
         chosen = await self._at_its_diagnostic(target, chosen, fixed.get(chosen.name, ()))
         if chosen.kind == "format":
-            edits: list[Json] = [{"changes": {path_uri(path): await formatting(backend, path, text)}}]
+            edits: list[WorkspaceEdit] = [{"changes": {path_uri(path): await formatting(backend, path, text)}}]
         else:
             try:
                 edits = await self._edits(call, backend, chosen, options)
@@ -212,7 +213,9 @@ class RefactorTools(Extracting):
         plan = await plan_of(backend, edits) if edits else EditPlan(())
         return _Found(target, listed, before, chosen, _named(backend, chosen, plan, options))
 
-    async def _edits(self, call: Call, backend: Backend, action: Action, options: dict[str, Any]) -> list[Json]:
+    async def _edits(
+        self, call: Call, backend: Backend, action: Action, options: dict[str, Any]
+    ) -> list[WorkspaceEdit]:
         """The edits of `action`; if the server does not know a symbol in `options`, as any tool finds it."""
         try:
             return await edits_of(backend, action, options, backend.root)
@@ -259,13 +262,13 @@ class RefactorTools(Extracting):
             await code_actions(target.backend, target.path, target.text, target.spans[0], only=kinds) if kinds else []
         )
 
-    async def _at_its_diagnostic(self, target: _Target, fix: Action, diagnostics: Sequence[Json]) -> Action:
+    async def _at_its_diagnostic(self, target: _Target, fix: Action, diagnostics: Sequence[Diagnostic]) -> Action:
         """`fix` as offered at the one of `diagnostics` that it is for.
 
         gopls 0.24 applies a fix at the range of the request, and fails there if that is a whole line.
         """
         backend, path, text = target.backend, target.path, target.text
-        for one in diagnostics if not fix.raw.get("edit") else ():
+        for one in diagnostics if fix.raw and not fix.raw.get("edit") else ():
             span = text.range_span(one["range"], backend.encoding)
             for again in await code_actions(backend, path, text, span, only=["quickfix"], diagnostics=[one]):
                 if again.name == fix.name:
@@ -330,7 +333,7 @@ def _trimmed(text: Text, line: int, last: int) -> Span:
     return text.offsets_span(first, text.point_offset(Point(last, 1)) + len(end.rstrip()))
 
 
-def _touches(backend: Backend, text: Text, diagnostic: Json, span: Span) -> bool:
+def _touches(backend: Backend, text: Text, diagnostic: Diagnostic, span: Span) -> bool:
     there = text.range_span(diagnostic["range"], backend.encoding)
     return there.start <= span.end and span.start <= there.end
 

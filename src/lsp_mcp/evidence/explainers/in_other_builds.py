@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from lsp_mcp.backend import Backend, Json, Use
+from lsp_mcp.backend import Backend, Use
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.evidence.identity import sites_of
 from lsp_mcp.evidence.verdicts import Question, Verdicts
+from lsp_mcp.protocol.lsp import Location
 from lsp_mcp.requests.other_builds import uses_in_other_builds
 from lsp_mcp.requests.places import Place
 from lsp_mcp.uris import path_uri
@@ -73,7 +74,7 @@ def _site(place: Place) -> Site:
     return place.path, place.span.start
 
 
-async def _location(backend: Backend, site: Site) -> Json:
+async def _location(backend: Backend, site: Site) -> Location:
     path, point = site
     text = await backend.documents.text(path)
     start = text.point_position(point, backend.encoding)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsp_mcp.backend import Backend, Checked, Json
+from lsp_mcp.backend import Backend, Checked
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.features.checking.problems import SEVERITIES, Kind, Known, Problem, Severity, known_lines
 from lsp_mcp.objects.elsewhere import elsewhere, one_line
+from lsp_mcp.protocol.lsp import Diagnostic, Range
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.text import Text
 
@@ -36,7 +37,7 @@ def baseline(backend: Backend) -> Known | None:
     return None if checked is None else known_lines(_lines(backend, checked), checked.covers, checked.incomplete)
 
 
-def severity(diagnostic: Json) -> Severity:
+def severity(diagnostic: Diagnostic) -> Severity:
     """The severity that the server gives; error if it gives none (LSP 3.17)."""
     number = diagnostic.get("severity", 1)
     return SEVERITIES[number - 1] if isinstance(number, int) and 1 <= number <= len(SEVERITIES) else "error"
@@ -56,7 +57,7 @@ def _readable(path: Path) -> Text | None:
     return Text(content.decode("utf-8", "replace")) if content else None
 
 
-def _place(backend: Backend, path: Path, diagnostic: Json) -> tuple[Path, Json, str]:
+def _place(backend: Backend, path: Path, diagnostic: Diagnostic) -> tuple[Path, Range, str]:
     """File, range and message; a problem in an included file counts for that file."""
     # A problem without a file of its own belongs to the including one.
     other = elsewhere(diagnostic, backend.plugin.diagnostics.elsewhere_pattern)

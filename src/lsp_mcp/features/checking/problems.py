@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from lsp_mcp.protocol.lsp import Diagnostic
 from lsp_mcp.requests.places import Place
 
 Severity = Literal["error", "warning", "information", "hint"]
@@ -29,7 +30,7 @@ class Problem:
     place: Place
     severity: Severity
     message: str
-    raw: dict[str, Any] = field(default_factory=dict, compare=False)
+    raw: Diagnostic | None = field(default=None, compare=False)
     fixes: tuple[str, ...] = ()  # names of quick fixes
 
     @property

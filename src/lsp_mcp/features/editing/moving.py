@@ -9,11 +9,12 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.edits.plan import DeleteFile, EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.editing.source_files import source_files
+from lsp_mcp.protocol.lsp import WorkspaceEdit
 from lsp_mcp.requests.edit_plans import plan_of
 from lsp_mcp.requests.package_clause import package_clause
 from lsp_mcp.servers.traits import Packages
@@ -43,11 +44,13 @@ async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
     ):
         happens = "gets another name" if old.parent == new.parent else "moves to another folder"
         raise RefusedError(f"{backend.plugin.name} does not tell what must change when a {kind} {happens}")
-    edits: list[Json] = []
+    edits: list[WorkspaceEdit] = []
     files = [{"oldUri": path_uri(old), "newUri": path_uri(new)}]
     if _answers(backend, kind):
         edits += filter(None, [await backend.request("workspace/willRenameFiles", {"files": files})])
-    return await plan_of(backend, [*edits, {"documentChanges": [{"kind": "rename", **files[0]}]}])
+    return await plan_of(
+        backend, [*edits, {"documentChanges": [{"kind": "rename", "oldUri": path_uri(old), "newUri": path_uri(new)}]}]
+    )
 
 
 async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | None:

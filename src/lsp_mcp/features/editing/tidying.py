@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lsp_mcp.backend import Backend, Json, Trial
+from lsp_mcp.backend import Backend, Trial
 from lsp_mcp.edits.plan import FileChange
 from lsp_mcp.edits.rewriting import with_edits
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.gaps import Gap, news
+from lsp_mcp.protocol.lsp import TextEdit
 from lsp_mcp.requests.code_actions import code_actions, edits_of
 from lsp_mcp.requests.edit_plans import plan_of
 from lsp_mcp.text import Text
@@ -58,21 +59,21 @@ async def _organized(backend: Backend, path: Path, text: Text) -> Text:
     return text
 
 
-async def formatting(backend: Backend, path: Path, text: Text) -> list[Json]:
+async def formatting(backend: Backend, path: Path, text: Text) -> list[TextEdit]:
     """The edits (LSP `TextEdit`) that format all of `path`. Raises the errors of `Backend.request`."""
     options = {**_OPTIONS, **({"insertSpaces": False} if "\n\t" in text.content else {})}
     params = {"textDocument": {"uri": path_uri(path)}, "options": options}
     return await backend.request("textDocument/formatting", params) or []
 
 
-async def _formatting(backend: Backend, path: Path, before: Text, after: Text) -> list[Json]:
+async def _formatting(backend: Backend, path: Path, before: Text, after: Text) -> list[TextEdit]:
     """The formatting edits that touch new lines, and those that touch the lines of one that does."""
     start = _same(before.content, after.content)
     same = _same(before.content[start:][::-1], after.content[start:][::-1])
     first = after.content.rfind("\n", 0, start) + len("\n")
     end = after.content.find("\n", len(after.content) - same)
     last = len(after.content) if end < 0 else end
-    kept: list[Json] = []
+    kept: list[TextEdit] = []
     left = [
         (edit, offsets)
         for edit in await formatting(backend, path, after)

@@ -103,10 +103,12 @@ def _wrong(result: Any, word: str, texts: dict[str, Text | None], backend: Backe
         location = item.get("location", item) if name else None
         if not isinstance(location, dict):
             continue
-        range_, uri = location.get("selectionRange") or location.get("range"), location.get("uri")
+        range_ = location.get("selectionRange") or location.get("range")
+        uri = location.get("uri")
         if not isinstance(range_, dict) or not isinstance(uri, str) or not (text := texts.get(uri)):
             continue
-        found = text.slice(text.range_span(range_, backend.encoding))
+        whole: Any = range_
+        found = text.slice(text.range_span(whole, backend.encoding))
         if found and name not in found:
             wrong.append((uri_path(uri), name))
     return wrong

@@ -12,10 +12,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from lsp_mcp.adapters import Tests
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.prose import first_few
+from lsp_mcp.protocol.lsp import TextDocumentPositionParams
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import Locator, Place, position_params, text_or_none
 from lsp_mcp.requests.promoted import promoters
@@ -44,7 +45,7 @@ class Follower(Struct, frozen=True):
     place: Place
     new_name: str
 
-    def position(self, backend: Backend) -> Json:
+    def position(self, backend: Backend) -> TextDocumentPositionParams:
         """The place to ask a server about."""
         return position_params(self.place.path, self.place.text, self.place.span.start, backend.encoding)
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
+from typing import Any
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.requests.document_symbol import document_symbols
@@ -22,7 +23,7 @@ from lsp_mcp.uris import uri_path
 
 _MOST = 100  # methods asked about
 
-Request = Callable[[str, Json], Awaitable[object]]
+Request = Callable[[str, Mapping[str, Any]], Awaitable[object]]
 TextOf = Callable[[Path], Text | None]
 Relations = Mapping[Site, frozenset[Site]]
 """For each method, the methods of interfaces that it implements, or that implement it."""

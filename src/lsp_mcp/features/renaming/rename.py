@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
 from lsp_mcp.edits.rewriting import by_word
 from lsp_mcp.errors import PathError, RefusedError
@@ -32,6 +32,7 @@ from lsp_mcp.features.types.outdated_relations import mistrust_related
 from lsp_mcp.features.types.overrides import Overrides, overrides
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
+from lsp_mcp.protocol.lsp import TextDocumentPositionParams, WorkspaceEdit
 from lsp_mcp.requests.edit_plans import plan_of
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.requests.own_builds import renamed_in_own_builds
@@ -124,7 +125,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         raise RefusedError(f"{backend.plugin.name} cannot rename")
     if prepare and isinstance(provider, dict) and provider.get("prepareProvider"):
         await _prepare(backend, at, text, identifier)
-    edit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
+    edit: WorkspaceEdit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or WorkspaceEdit()
     await _with_family(backend, family, text.slice(identifier), new_name, edit)
     searched = await _renamed_elsewhere(backend, path, identifier.start, new_name, edit)
     renamed = await renamed_symbol(backend, path, identifier.start)
@@ -169,7 +170,9 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, mixed)
 
 
-async def _renamed_elsewhere(backend: Backend, path: Path, point: Point, new_name: str, edit: Json) -> frozenset[Path]:
+async def _renamed_elsewhere(
+    backend: Backend, path: Path, point: Point, new_name: str, edit: WorkspaceEdit
+) -> frozenset[Path]:
     """The files excluded from the build that were searched in builds that have them; `edit` has their changes then."""
     others = frozenset((await renamed_in_other_builds(backend, path, point, new_name, edit)).searched)
     return others | await renamed_in_own_builds(backend, path, point, new_name, edit, others)
@@ -196,7 +199,7 @@ async def _refuse_generated(backend: Backend, path: Path, point: Point) -> None:
         raise RefusedError("its declaration is generated from another language, in which its uses are not known")
 
 
-def _without_generated(edit: Json, adapter: Adapter) -> None:
+def _without_generated(edit: WorkspaceEdit, adapter: Adapter) -> None:
     """Remove from `edit` what a build tool has generated for its own use."""
     if listed := edit.get("documentChanges"):
         edit["documentChanges"] = [
@@ -208,7 +211,7 @@ def _without_generated(edit: Json, adapter: Adapter) -> None:
         edit["changes"] = {uri: made for uri, made in by_uri.items() if not adapter.is_generated(uri_path(uri))}
 
 
-async def _with_family(backend: Backend, family: Overrides, name: str, new_name: str, edit: Json) -> None:
+async def _with_family(backend: Backend, family: Overrides, name: str, new_name: str, edit: WorkspaceEdit) -> None:
     """Add to `edit` the renames of the methods of `family` that it leaves out: of two overridden, clangd 22 takes one.
 
     Raises:
@@ -221,14 +224,16 @@ async def _with_family(backend: Backend, family: Overrides, name: str, new_name:
             continue
         try:
             at = position_params(path, await backend.documents.open(path), start, backend.encoding)
-            more = await backend.request("textDocument/rename", {**at, "newName": new_name}) or {}
+            more: WorkspaceEdit = (
+                await backend.request("textDocument/rename", {**at, "newName": new_name}) or WorkspaceEdit()
+            )
         except (PathError, RefusedError) as error:
             raise RefusedError(f"{method.name}, which must share its name, cannot be renamed: {error}") from None
         add_edits(edit, more)
         sites = Renaming(await plan_of(backend, [edit])).sites
 
 
-async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: Json) -> list[Doubt]:
+async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: WorkspaceEdit) -> list[Doubt]:
     """Add to `edit` the renames of symbols named after this one; impossible ones become doubts."""
     doubts: list[Doubt] = []
     for follower in await named_after(backend, renamed, new_name):
@@ -236,7 +241,8 @@ async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: J
         if follower.new_name:
             params = {**follower.position(backend), "newName": follower.new_name}
             try:
-                add_edits(edit, await backend.request("textDocument/rename", params) or {})
+                more: WorkspaceEdit = await backend.request("textDocument/rename", params) or WorkspaceEdit()
+                add_edits(edit, more)
             except RefusedError as error:
                 why = str(error)
             else:
@@ -349,7 +355,7 @@ async def _may_meet(backend: Backend, definitions: Definitions, home: Home, othe
     return not seen[0].isdisjoint(seen[1])
 
 
-async def _prepare(backend: Backend, at: Json, text: Text, identifier: Span) -> None:
+async def _prepare(backend: Backend, at: TextDocumentPositionParams, text: Text, identifier: Span) -> None:
     """Ask whether this can be renamed. Raises RefusedError with the server's reason if not."""
     prepared = await backend.request("textDocument/prepareRename", at)
     if prepared is None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.features.types.supertypes import Supertypes
+from lsp_mcp.protocol.lsp import HierarchyItem, Location
 from lsp_mcp.requests.containers import TYPES, Containers
 from lsp_mcp.requests.places import position_params
 from lsp_mcp.requests.refusals import NO_ANSWER, note
@@ -41,7 +42,7 @@ async def mistrust_related(backend: Backend, path: Path, point: Point, files: Co
         await mistrust_outdated(backend, path, point, found)
 
 
-async def mistrust_outdated(backend: Backend, path: Path, point: Point, found: Iterable[Json]) -> None:
+async def mistrust_outdated(backend: Backend, path: Path, point: Point, found: Iterable[Location]) -> None:
     """Mistrust the server if one of `found`, its implementations of the symbol at `point`, is not one.
 
     Only those are examined whose file the server has read again after a change. Raises: see `mistrust_related`.
@@ -72,7 +73,7 @@ class _Relations:
         self._containers = Containers(backend)
         self._supertypes = Supertypes(backend)
 
-    async def types_of(self, declared: Iterable[tuple[Path, Point]]) -> list[Json]:
+    async def types_of(self, declared: Iterable[tuple[Path, Point]]) -> list[HierarchyItem]:
         """The type hierarchy items of the types declared there, or of the types of members declared there."""
         for path, point in declared:
             known = await self._containers.known(path)
@@ -89,13 +90,13 @@ class _Relations:
                     note(path, error)
         return []
 
-    async def is_below(self, above: list[Json], below: list[Json]) -> bool:
+    async def is_below(self, above: list[HierarchyItem], below: list[HierarchyItem]) -> bool:
         """Whether one of the types `below` is based on one of those `above`, or is one of them."""
         wanted = {self._supertypes.identity(item) for item in above}
         names = {str(item["name"]).partition("<")[0] for item in above}
         seen: set[object] = set()
         while below:
-            beyond: list[Json] = []
+            beyond: list[HierarchyItem] = []
             for item in below:
                 name, _, instance = str(item["name"]).partition("<")
                 # An instance of a template is another symbol than the template.

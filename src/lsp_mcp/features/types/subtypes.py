@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.features.types.base_clauses import BaseClauses
 from lsp_mcp.features.types.class_heads import Bases
 from lsp_mcp.features.types.supertypes import Supertypes, is_instance, item_place
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import first_few
+from lsp_mcp.protocol.lsp import HierarchyItem, Position
 from lsp_mcp.requests.places import last_word, text_or_none
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.text import Point, Text
@@ -59,9 +60,9 @@ class Subtypes:
         self._supertypes = Supertypes(backend)
         self.identity = self._supertypes.identity
 
-    async def directly_below(self, item: Json) -> list[Json]:
+    async def directly_below(self, item: HierarchyItem) -> list[HierarchyItem]:
         """The items of the types directly below that of `item`. Raises the errors of `Backend.request`."""
-        known: list[Json] = await self._backend.request(_SUBTYPES, {"item": item}) or []
+        known: list[HierarchyItem] = await self._backend.request(_SUBTYPES, {"item": item}) or []
         name = last_word(str(item["name"]).partition("<")[0])
         if not self._clauses or not name:
             return known
@@ -88,13 +89,13 @@ class Subtypes:
         joined = {self.identity(one): one for one in (*found, *known)}
         return [one for one in joined.values() if self._pair(item, one) not in self.refuted]
 
-    async def below(self, items: list[Json], levels: int) -> None:
+    async def below(self, items: list[HierarchyItem], levels: int) -> None:
         """Make the server read the types up to `levels` steps below `items`, at most `_MOST_WALKED` types."""
         walked = 0
         for _ in range(levels):
             room = asyncio.Semaphore(_AT_ONCE)
 
-            async def ask(item: Json, room: asyncio.Semaphore = room) -> list[Json]:
+            async def ask(item: HierarchyItem, room: asyncio.Semaphore = room) -> list[HierarchyItem]:
                 async with room:
                     return await self.directly_below(item)
 
@@ -102,7 +103,7 @@ class Subtypes:
             walked += len(items)
             items = [below for found in await asyncio.gather(*map(ask, items)) for below in found]
 
-    def without_refuted(self, result: Any, above: Json | None = None) -> Any:
+    def without_refuted(self, result: Any, above: HierarchyItem | None = None) -> Any:
         """A server's answer, items with or without `children`, without types wrongly listed below another.
 
         `above` is the item that a list was requested for.
@@ -114,9 +115,10 @@ class Subtypes:
             return [self.without_refuted(one) for one in kept]
         if not isinstance(result, dict) or not isinstance(children := result.get("children"), list):
             return result
-        return {**result, "children": self.without_refuted(children, result)}
+        item: Any = result
+        return {**result, "children": self.without_refuted(children, item)}
 
-    def _pair(self, above: Json, below: Json) -> tuple[object, object]:
+    def _pair(self, above: HierarchyItem, below: HierarchyItem) -> tuple[object, object]:
         return self.identity(above), self.identity(below)
 
     def gaps(self) -> list[Gap]:
@@ -139,7 +141,7 @@ class Subtypes:
             gaps.append(Gap("not_compiled", text, (path,), lines=(point.line,)))
         return [*gaps, *self._supertypes.gaps(self._undecided)]
 
-    async def before(self, method: str, params: Json) -> None:
+    async def before(self, method: str, params: Mapping[str, Any]) -> None:
         """Make the server read the types that the answer to `method` may contain, if that leads to subtypes."""
         if method not in _DOWN or not self._clauses or params.get("direction") == _PARENTS:
             return
@@ -203,7 +205,7 @@ class Subtypes:
     async def _point(self, path: Path, line: int, character: int) -> tuple[Path, Point] | None:
         """The place of the identifier at a server's position."""
         text = await text_or_none(self._backend, path)
-        position = {"line": line, "character": character}
+        position: Position = {"line": line, "character": character}
         if not text or text.contained_range_span({"start": position, "end": position}, self._backend.encoding) is None:
             return None
         point = text.position_point(position, self._backend.encoding)
@@ -211,15 +213,20 @@ class Subtypes:
         return path, word.start if word else point
 
     async def _read(
-        self, item: Json, name: str, missing: set[tuple[Path, Point]], doubtful: list[Json], hiding: set[Path]
-    ) -> list[Json]:
+        self,
+        item: HierarchyItem,
+        name: str,
+        missing: set[tuple[Path, Point]],
+        doubtful: list[HierarchyItem],
+        hiding: set[Path],
+    ) -> list[HierarchyItem]:
         """Open the likeliest of these files; returns the items of those `missing` that are below `item`."""
         wanted = dict.fromkeys(path for path, _ in sorted(missing))
         wanted |= dict.fromkeys(uri_path(one["uri"]) for one in doubtful)
         wanted |= dict.fromkeys(sorted(hiding))
         chosen = list(wanted)[:_MOST_OPENED]
         unread = set(wanted)
-        found: list[Json] = []
+        found: list[HierarchyItem] = []
         room = asyncio.Semaphore(_AT_ONCE)
 
         async def look(path: Path) -> None:
@@ -245,7 +252,7 @@ class Subtypes:
             self.unread.setdefault(name, set()).update(unread)
         return found
 
-    async def _below(self, item: Json, path: Path, point: Point) -> list[Json]:
+    async def _below(self, item: HierarchyItem, path: Path, point: Point) -> list[HierarchyItem]:
         """The types at `point` if they are directly below that of `item`."""
         try:
             text = await self._backend.documents.open(path)
@@ -258,17 +265,17 @@ class Subtypes:
             self._unparsed.add((path, point))
         return [one for one in types if await self._is_below(item, one)]
 
-    async def _is_named(self, item: Json, path: Path, text: Text, head: Point) -> bool:
+    async def _is_named(self, item: HierarchyItem, path: Path, text: Text, head: Point) -> bool:
         """Whether the type at `head` has the name of `item` itself among its bases: other checks look for that."""
         assert self._clauses
         named = (await self._clauses.statements(path, text)).bases.get(head, [])
         return last_word(str(item["name"]).partition("<")[0]) in {base.name for base in named}
 
-    async def _types(self, path: Path, position: Json) -> list[Json]:
+    async def _types(self, path: Path, position: Position) -> list[HierarchyItem]:
         at = {"textDocument": {"uri": path_uri(path)}, "position": position}
         return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
 
-    async def _is_below(self, item: Json, below: Json) -> bool:
+    async def _is_below(self, item: HierarchyItem, below: HierarchyItem) -> bool:
         above = await self._supertypes.directly_above(below)
         if self.identity(item) in map(self.identity, above):
             return True
@@ -280,7 +287,7 @@ class Subtypes:
         self._undecided |= {self.identity(below)} & self._supertypes.unresolved.keys()
         return False
 
-    async def _doubt(self, item: Json, known: Json) -> None:
+    async def _doubt(self, item: HierarchyItem, known: HierarchyItem) -> None:
         """Determine whether the type of `known` is still directly below that of `item`."""
         path, line, character = item_place(known)
         try:

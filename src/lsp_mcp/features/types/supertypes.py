@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from lsp_mcp.backend import Backend, Json
+from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.identity import is_parameter
 from lsp_mcp.features.types.base_clauses import BaseClauses
 from lsp_mcp.gaps import Gap
+from lsp_mcp.protocol.lsp import HierarchyItem
 from lsp_mcp.requests.places import position_params, text_or_none
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.scope import definition_places
@@ -33,9 +34,9 @@ class Supertypes:
         self._clauses = BaseClauses(backend, rules) if rules and rules.bases_field else None
         self.unresolved: dict[object, tuple[str, Path]] = {}  # by identity: the type's name, and its file
 
-    async def directly_above(self, item: Json) -> list[Json]:
+    async def directly_above(self, item: HierarchyItem) -> list[HierarchyItem]:
         """The items of the types directly above that of `item`. Raises the errors of `Backend.request`."""
-        known: list[Json] = await self._backend.request("typeHierarchy/supertypes", {"item": item}) or []
+        known: list[HierarchyItem] = await self._backend.request("typeHierarchy/supertypes", {"item": item}) or []
         if not self._clauses:
             return known
         parents = self._parents(item)
@@ -54,7 +55,7 @@ class Supertypes:
         above = {parent: found[parent] for parent in parents}
         return list((above | {self.identity(one): one for one in named} if depends else above).values())
 
-    def identity(self, item: Json) -> object:
+    def identity(self, item: HierarchyItem) -> object:
         """The identity of the symbol of `item`: the same at each of its declarations."""
         known = symbol_id(self._rules, item)
         return item_place(item) if known is None else known
@@ -71,14 +72,14 @@ class Supertypes:
             if of is None or identity in of
         ]
 
-    def _parents(self, item: Json) -> list[object]:
+    def _parents(self, item: HierarchyItem) -> list[object]:
         """The identities of the bases of `item`, as far as the item tells."""
         data = item.get("data")
         if not self._rules or not isinstance(data, dict):
             return []
         return list(dict.fromkeys(one[self._rules.id_field] for one in data.get(self._rules.bases_field) or ()))
 
-    async def _bases(self, item: Json, clauses: BaseClauses) -> list[Point]:
+    async def _bases(self, item: HierarchyItem, clauses: BaseClauses) -> list[Point]:
         """Where the text of the type names its bases, in their order; none if its file cannot be read."""
         path = uri_path(item["uri"])
         if not (text := await text_or_none(self._backend, path)):
@@ -86,10 +87,10 @@ class Supertypes:
         head = text.position_point(item["selectionRange"]["start"], self._backend.encoding)
         return [base.at for base in (await clauses.statements(path, text)).bases.get(head, [])]
 
-    async def _named(self, path: Path, bases: list[Point]) -> tuple[list[Json], bool]:
+    async def _named(self, path: Path, bases: list[Point]) -> tuple[list[HierarchyItem], bool]:
         """The items of the types at `bases` of `path`, and whether one of these has none."""
         backend = self._backend
-        found: dict[object, Json] = {}
+        found: dict[object, HierarchyItem] = {}
         unknown = False
         try:
             with dispensable():
@@ -117,23 +118,23 @@ def _word(text: Text, point: Point) -> str:
     return text.slice(word) if word else ""
 
 
-def _encloses(item: Json, path: Path, text: Text, point: Point, encoding: PositionEncoding) -> bool:
+def _encloses(item: HierarchyItem, path: Path, text: Text, point: Point, encoding: PositionEncoding) -> bool:
     span = text.range_span(item["range"], encoding) if uri_path(item["uri"]) == path else None
     return span is not None and span.start <= point < span.end
 
 
-def symbol_id(rules: Hierarchy | None, item: Json) -> object | None:
+def symbol_id(rules: Hierarchy | None, item: HierarchyItem) -> object | None:
     """The server's own identifier for the symbol of a hierarchy's `item`, the same in every file; None if unknown."""
     data = item.get("data")
     return data.get(rules.id_field) if rules and isinstance(data, dict) else None
 
 
-def item_place(item: Json) -> tuple[Path, int, int]:
+def item_place(item: HierarchyItem) -> tuple[Path, int, int]:
     """The position of the name of `item`, in the server's numbers."""
     start = item["selectionRange"]["start"]
     return uri_path(item["uri"]), start["line"], start["character"]
 
 
-def is_instance(item: Json) -> bool:
+def is_instance(item: HierarchyItem) -> bool:
     """Whether `item` is an instance of a template, which has the place of the template and another identity."""
     return "<" in str(item["name"])

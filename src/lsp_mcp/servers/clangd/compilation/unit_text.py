@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from lsp_mcp.protocol.lsp import Diagnostic, DiagnosticRelatedInformation, Position, Range
 from lsp_mcp.text import PositionEncoding, Text
 
 Json = Any
@@ -29,20 +30,19 @@ class UnitText:
         self._put_at = [at for at, _ in put]
         self.shown = Text("".join([*parts, text.content[last:]])) if put else text
 
-    def diagnostic(self, reported: Json, uri: str, encoding: PositionEncoding) -> Json:
+    def diagnostic(self, reported: Diagnostic, uri: str, encoding: PositionEncoding) -> Diagnostic:
         """The diagnostics `reported` for the shown text of `uri`, mapped to the original text."""
-        related = [
-            {**one, "location": {**one["location"], "range": self._range(one["location"]["range"], encoding)}}
-            if one["location"]["uri"] == uri
-            else one
-            for one in reported.get("relatedInformation") or ()
-        ]
+        related: list[DiagnosticRelatedInformation] = []
+        for one in reported.get("relatedInformation") or ():
+            if (location := one["location"])["uri"] == uri:
+                location = {"uri": uri, "range": self._range(location["range"], encoding)}
+            related.append({**one, "location": location})
         return {**reported, "range": self._range(reported["range"], encoding), "relatedInformation": related}
 
-    def _range(self, range_: Json, encoding: PositionEncoding) -> Json:
-        return {end: self._position(range_[end], encoding) for end in ("start", "end")}
+    def _range(self, range_: Range, encoding: PositionEncoding) -> Range:
+        return {"start": self._position(range_["start"], encoding), "end": self._position(range_["end"], encoding)}
 
-    def _position(self, position: Json, encoding: PositionEncoding) -> Json:
+    def _position(self, position: Position, encoding: PositionEncoding) -> Position:
         return self.text.offset_position(self._offset(self.shown.position_offset(position, encoding)), encoding)
 
     def _offset(self, offset: int) -> int:
