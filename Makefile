@@ -90,7 +90,7 @@ truth: env ## examine the answers on real code against go/types and clang: ARGS=
 	.venv/bin/python truth/truth.py $(ARGS)
 
 truth-index: env ## compare indexes with live servers, 300 random symbols each: x/tools and cobra by scip-go, more with ARGS="FOLDER --backend typescript"
-	@scripts/tools.sh gopls
+	@scripts/tools.sh gopls scip_go
 	@test -n "$(ARGS)" || .venv/bin/python truth/fetch.py gopls cobra tools
 	@if test -n "$(ARGS)"; then .venv/bin/python truth/index_truth.py $(ARGS); \
 	else for tree in cobra tools; do .venv/bin/python truth/index_truth.py $$tree || status=1; done; exit $${status:-0}; fi

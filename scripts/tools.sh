@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets outside programs: scripts/tools.sh [gopls] [clangd] [clangd_remote] [languages] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [conformance] [json_tree] [truth] [linters]
+# Gets outside programs: scripts/tools.sh [gopls] [scip_go] [clangd] [clangd_remote] [languages] [nvim] [debugpy] [dlv] [lldb_dap] [postgresql] [chromium] [conformance] [json_tree] [truth] [linters]
 #
 # If none is named, all that the tests drive; debugpy came with `make env`. `json_tree` is the code that `make demo` and
 # `make bench` ask clangd about. The plugin nvim-dap is in no registry: tests take NVIM_DAP_PATH, or the user's own.
@@ -54,6 +54,16 @@ get_clangd_remote() {
     lacks "a clangd with gRPC" "The tests of the remote index need Debian's; others skip nothing."
   elif ! LSP_MCP_SERVERS=$PWD/.tools/servers .venv/bin/lsp-mcp install clangd --remote >&2; then
     lacks "a clangd with gRPC" "Run the same command again once the cause above is gone."
+  fi
+}
+
+# The indexer of Go, for the tests of indexes.
+get_scip_go() {
+  if command -v scip-go >/dev/null || ! have_go; then return; fi
+  mkdir -p .tools/bin
+  if ! GOBIN=$PWD/.tools/bin GOTOOLCHAIN=auto step "building scip-go, the indexer of Go (10 MB)" \
+    go install github.com/scip-code/scip-go/cmd/scip-go@v0.2.9; then
+    lacks scip-go "Run the same command again once the cause above is gone, or put a \`scip-go\` on PATH."
   fi
 }
 
@@ -248,7 +258,7 @@ get_languages() {
   done
 }
 
-if [ $# = 0 ]; then set -- gopls clangd clangd_remote languages nvim dlv lldb_dap postgresql chromium conformance; fi
+if [ $# = 0 ]; then set -- gopls scip_go clangd clangd_remote languages nvim dlv lldb_dap postgresql chromium conformance; fi
 for tool in "$@"; do "get_$tool"; done
 if [ "$missing" = 1 ] && [ "${CI:-}" = true ]; then
   say "With CI=true a missing program is a failure."

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from index.scip_files import DEFINITION, document, field, go_symbol, implements, occurrence, write
 from lsp_mcp.cli.main import main
 from lsp_mcp.errors import LspMcpError
+from lsp_mcp.index import shelf
 from lsp_mcp.index.gathering import gather
 from lsp_mcp.index.store import IndexStore
 from lsp_mcp.sessions.sessions import Sessions
@@ -233,3 +234,16 @@ def test_the_shell_asks_the_store_alone_and_refuses_a_server_beside_it(
     both = CliRunner().invoke(main, [*words, "--backend", "gopls", "check"])
     assert both.exit_code == 2
     assert "--backend index answers from the index store alone; leave it out to ask gopls and the store" in both.output
+
+
+def test_one_of_very_many_names_alike_is_found_by_more_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "_MOST_NAMED", 20)
+    alike = [occurrence(a(f"T{one}#Same()."), one, 5, 9, DEFINITION) for one in range(100)]
+    opened = IndexStore(f"sqlite:///{tmp_path / 'alike.sqlite3'}")
+    opened.push(gather(write(tmp_path / "a.scip", document("a.go", *alike)), None, with_text=False), "a", "c")
+    assert opened.read(lambda at: shelf.Shelf(at).symbol("T77.Same")).name == "T77.Same"
+    with pytest.raises(LspMcpError, match="names at least 20 symbols; pass one of these places"):
+        opened.read(lambda at: shelf.Shelf(at).symbol("Same"))
+    opened.close()

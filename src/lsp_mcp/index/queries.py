@@ -66,12 +66,15 @@ def find(connection: Connection, identities: Collection[str]) -> list[Found]:
     return [one for one in _found(connection, wanted) if one.moniker.identity in set(identities)]
 
 
-def by_name(connection: Connection, prefix: str, limit: int, *, exactly: bool = False) -> list[Found]:
+def by_name(
+    connection: Connection, prefix: str, limit: int, *, exactly: bool = False, within: Sequence[str] = ()
+) -> list[Found]:
     """At most `limit` symbols defined in an index whose last name begins with `prefix`, in any case of letters;
-    `exactly`: which is that name, as spelled."""
+    `exactly`: which is that name, as spelled. `within`: words that the whole name has, too."""
     folded = prefix.casefold()
     wanted = (symbols.c.name >= folded) & (symbols.c.name < f"{folded}\U0010ffff")
-    found = _found(connection, symbols.c.name == folded if exactly else wanted, limit)
+    having = [symbols.c.symbol.contains(word, autoescape=True) for word in within]
+    found = _found(connection, sa.and_(symbols.c.name == folded if exactly else wanted, *having), limit)
     return [one for one in found if not exactly or _last_name(one) == prefix]
 
 

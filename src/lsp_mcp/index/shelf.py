@@ -100,8 +100,9 @@ class Shelf:
         if not names:
             raise AnchorError(f"no index defines {quoted(spelled)} ({self.known}).")
         if names[1:] or is_capped:
-            shown = "".join(f"\n{_line(one)}" for one in self.definitions(found)[:_LISTED])
-            raise AnchorError(f"{quoted(spelled)} names {len(names):,} symbols; pass one of these places:{shown}")
+            shown = "".join(f"\n{_line(one)}" for one in self.definitions(found[:_LISTED])[:_LISTED])
+            number = f"at least {len(names):,}" if is_capped else f"{len(names):,}"
+            raise AnchorError(f"{quoted(spelled)} names {number} symbols; pass one of these places:{shown}")
         return self._whole(names)
 
     def around(self, spelled: str) -> Named:
@@ -129,7 +130,7 @@ class Shelf:
         names = parts(spelled)
         if not names:
             raise AnchorError(f"{quoted(spelled)} is not a name.")
-        found = queries.by_name(self.connection, names[-1], _MOST_NAMED, exactly=True)
+        found = queries.by_name(self.connection, names[-1], _MOST_NAMED, exactly=True, within=names[:-1])
         return [one for one in found if ends_with(one, names)], len(found) >= _MOST_NAMED
 
     def beginning(self, prefix: str) -> tuple[list[Found], bool]:
