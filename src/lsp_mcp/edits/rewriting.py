@@ -34,6 +34,22 @@ def change_of(path: Path, before: Text, after: str) -> FileChange | None:
     return FileChange(path, before, before.content[:skipped] + new, tuple(changes))
 
 
+def without_prefix(step: FileChange, prefix: str) -> FileChange:
+    """`step` with changes that do not repeat `prefix`, where the old and the new text begin with it."""
+    if not prefix:
+        return step
+    return step.with_changes([_without_prefix(step, change, prefix) for change in step.changes])
+
+
+def _without_prefix(step: FileChange, change: TextChange, prefix: str) -> TextChange:
+    old, new = change.old_text, change.new_text
+    if not (old.startswith(prefix) and new.startswith(prefix)):
+        return change
+    start = step.before.point_offset(change.span.start) + len(prefix)
+    span = step.before.offsets_span(start, start + len(old) - len(prefix))
+    return TextChange(span, old.removeprefix(prefix), new.removeprefix(prefix))
+
+
 def by_word(step: FileChange) -> FileChange:
     """`step` with each change of several lines split into words; a change that adds or removes words stays whole."""
     changes: list[TextChange] = []

@@ -276,14 +276,13 @@ class Definitions:
         return frozenset([await self._symbol(one, aliased, to_site) for one in aliases])
 
     async def _name_at(self, site: Site) -> str:
-        """The name that the text has at `site`, if that is needed; a file's own name at its beginning."""
+        """The name that the text has at `site`, if that is needed; at the beginning of a file, also the file's own."""
         path, point = site
         if not self._backend.plugin.word_check.named_by_text or not (text := await self._text(path)):
             return ""
-        if point == Point(1, 1):
-            return f"{path.parent.name} {path.stem}"
         identifier = text.identifier_at(point)
-        return text.slice(identifier) if identifier else ""
+        name = text.slice(identifier) if identifier else ""
+        return f"{path.parent.name} {path.stem} {name}" if point == Point(1, 1) else name
 
     async def _symbol(self, element: Any, aliased: frozenset[str], to_site: ToSite) -> Symbol:
         rules = self._backend.plugin.word_check

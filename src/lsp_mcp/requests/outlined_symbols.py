@@ -6,7 +6,7 @@ A server that does not report when it has read the workspace may find nothing by
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lsp_mcp import budget
@@ -18,20 +18,19 @@ from lsp_mcp.syntax.imports import imported
 _MOST_FILES = 24  # which may have to be opened
 
 
-async def outlined_symbols(backend: Backend, parts: Sequence[str]) -> tuple[list[Symbol], bool]:
-    """The symbols whose names end with `parts`, as `Type`, `method`; True if there are more files than were examined.
+async def outlined_symbols(backend: Backend, word: str, is_wanted: Callable[[str], bool]) -> tuple[list[Symbol], bool]:
+    """The symbols in files with `word` whose full names are wanted; True if there are more files than were examined.
 
     Raises:
         UnavailableError: as `Backend.request`.
     """
-    words = await backend.words.files_with(parts[-1], seconds=budget.left())
+    words = await backend.words.files_with(word, seconds=budget.left())
     files = sorted(path for path in words.files if path.is_relative_to(backend.root))
     containers = Containers(backend)
-    separator = backend.plugin.symbols.scope_separator or "."
     found = []
     for path in files[:_MOST_FILES]:
         declared = await containers.known(path)
-        named = [one for one in declared if one.name.split(separator)[-len(parts) :] == list(parts)]
+        named = [one for one in declared if is_wanted(one.name)]
         found += await asyncio.to_thread(_declared_here, backend, path, named)
     return [Symbol(one.name, one.kind, one.place) for one in found], bool(words.unknown) or len(files) > _MOST_FILES
 

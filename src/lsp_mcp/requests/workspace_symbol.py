@@ -17,7 +17,7 @@ from lsp_mcp.protocol.lsp import Location, WorkspaceSymbol
 from lsp_mcp.requests.document_symbol import name_span
 from lsp_mcp.requests.hover import hovers
 from lsp_mcp.requests.outlined_symbols import outlined_symbols
-from lsp_mcp.requests.places import Locator, Place, location_key
+from lsp_mcp.requests.places import Locator, Place, last_word, location_key
 from lsp_mcp.requests.symbols import Symbol, kind_name
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.uris import uri_path
@@ -32,6 +32,7 @@ Keep = Callable[[str, Path], bool]
 
 _TYPE_ARGUMENTS = re.compile(r"(?<!operator)\[[^\[\]]*\]")
 _POINTERS = re.compile(r"(?<=\.)\*(?:\w+\.)?|[*()]")  # an embedded `*pkg.T` is called `T`
+_PRIVATE = re.compile(r"(?:^|(?<=\.))#")  # the mark before a private member's name
 _TEMPLATE_ARGUMENTS = re.compile(r"(?<=\w)(?<!operator)<[^<>]*>")
 
 
@@ -110,7 +111,7 @@ async def workspace_symbols(
             dropped += 1
     total = len(found) - dropped
     if not (searches and backend.plugin.finds_all_names) and not any(is_called(one, query) for one in symbols):
-        outlined, more = await outlined_symbols(backend, parts)
+        outlined, more = await outlined_symbols(backend, last_word(parts[-1]), lambda one: _ends(parts_of(one), parts))
         kept = [one for one in outlined if keep(one.kind, one.place.path)]
         symbols, total, capped = [*kept, *symbols][:limit], total + len(kept), capped or more
     if hover:
@@ -175,8 +176,8 @@ def _folded(parts: _Parts) -> _Parts:
 
 @lru_cache(1024)  # a search looks several times at each name that the server finds
 def parts_of(name: str) -> _Parts:
-    """`(*Box[T]).Get` and `Box<T>::Get` as `Box`, `Get`."""
-    return tuple(_plain(name).replace("::", ".").split("."))
+    """`(*Box[T]).Get` and `Box<T>::Get` as `Box`, `Get`; so is `Box.#Get`."""
+    return tuple(_PRIVATE.sub("", _plain(name).replace("::", ".")).split("."))
 
 
 def _plain(name: str) -> str:

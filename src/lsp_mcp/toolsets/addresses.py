@@ -46,6 +46,7 @@ class Address(Struct, frozen=True):
 
 _WORD = r"[^\W\d]\w*"
 _NAME = rf"[(*~]*{_WORD}(?:[\w.:*()~\[\]<>,]*\w[)\]>]*)?"
+_MARK = re.compile(r"\.?#")
 _PLACES = [  # what may follow a file, the longer before the shorter
     r'", line (?P<line>\d+)',  # Python
     r"[:#]L?(?P<line>\d+)-L?(?P<last>\d+)(?!\w)",
@@ -137,7 +138,7 @@ def name_under_test(spelled: str) -> str:
 def bare_name(spelled: str, keywords: Collection[str]) -> str:
     """The symbol's name in a caller's text; `keywords` are words that cannot be names, such as `func`.
 
-    `func (b *Bucket) Put(key []byte)`, `Bucket#Put` and `Bucket.Put` are the same name.
+    `func (b *Bucket) Put(key []byte)`, `Bucket#Put`, `Bucket.#Put` and `Bucket.Put` are the same name.
     """
     name = spelled.strip().strip("`\"'").strip()
     declared = False
@@ -153,7 +154,7 @@ def bare_name(spelled: str, keywords: Collection[str]) -> str:
         name = re.split(r"\s*[{=;]", name)[0]
         if declared and "<" not in name:
             name = name.partition(" ")[0]
-    return name.replace("#", ".").strip() or spelled.strip()
+    return _MARK.sub(".", name).strip(" .") or spelled.strip()
 
 
 _LISTED = 10  # identifiers listed for one line

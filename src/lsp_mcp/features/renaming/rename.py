@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
-from lsp_mcp.edits.rewriting import by_word
+from lsp_mcp.edits.rewriting import by_word, without_prefix
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import of_namesakes, own_references
@@ -26,6 +26,7 @@ from lsp_mcp.features.renaming.named_after import (
     renamed_along,
     renamed_symbol,
 )
+from lsp_mcp.features.renaming.same_scope import in_its_scope
 from lsp_mcp.features.renaming.shared_calls import Home, home_of, scope_of, shared_calls
 from lsp_mcp.features.types.aliased_bases import without_aliased_bases
 from lsp_mcp.features.types.outdated_relations import mistrust_related
@@ -123,9 +124,10 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     at = position_params(path, text, identifier.start, backend.encoding)
     if not isinstance(provider := backend.capabilities.get("renameProvider"), bool | dict):
         raise RefusedError(f"{backend.plugin.name} cannot rename")
-    if prepare and isinstance(provider, dict) and provider.get("prepareProvider"):
-        await _prepare(backend, at, text, identifier)
-    edit: WorkspaceEdit = await backend.request("textDocument/rename", {**at, "newName": new_name}) or WorkspaceEdit()
+    asks = prepare and isinstance(provider, dict) and provider.get("prepareProvider")
+    prefix = await _prepare(backend, at, text, identifier, new_name) if asks else ""
+    params = {**at, "newName": prefix + new_name}
+    edit: WorkspaceEdit = await backend.request("textDocument/rename", params) or WorkspaceEdit()
     await _with_family(backend, family, text.slice(identifier), new_name, edit)
     searched = await _renamed_elsewhere(backend, path, identifier.start, new_name, edit)
     renamed = await renamed_symbol(backend, path, identifier.start)
@@ -136,7 +138,12 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     _without_generated(edit, backend.plugin.adapter)
     plan = await plan_of(backend, [edit])
     # Some servers replace whole files (python-lsp-server 1.x).
-    plan = replace(plan, steps=tuple(by_word(step) if isinstance(step, FileChange) else step for step in plan.steps))
+    plan = replace(
+        plan,
+        steps=tuple(
+            by_word(without_prefix(step, prefix)) if isinstance(step, FileChange) else step for step in plan.steps
+        ),
+    )
     plan = with_data(backend, in_its_folder(backend, plan, path, text.slice(identifier).removesuffix("_test")))
     namesakes = await of_namesakes(backend, Definitions(backend), _places(plan), (path, identifier.start))
     mixed = tuple(namesakes.gaps(backend, text.slice(identifier), _places(plan)))
@@ -332,6 +339,8 @@ async def _clashes(backend: Backend, definitions: Definitions, home: Home, new_n
     separator = backend.plugin.symbols.scope_separator
     others = (await workspace_symbols(backend, new_name, _MOST_NAMES)).symbols if home.scopes else []
     there = [one for one in others if is_named(one.name, new_name) and scope_of(one.name, separator) in home.scopes]
+    if not separator:
+        there = await in_its_scope(backend, home.sites, there)
     return [
         Doubt(one.place, f"{one.name} is there already")
         for one in there
@@ -355,13 +364,26 @@ async def _may_meet(backend: Backend, definitions: Definitions, home: Home, othe
     return not seen[0].isdisjoint(seen[1])
 
 
-async def _prepare(backend: Backend, at: TextDocumentPositionParams, text: Text, identifier: Span) -> None:
-    """Ask whether this can be renamed. Raises RefusedError with the server's reason if not."""
+async def _prepare(
+    backend: Backend, at: TextDocumentPositionParams, text: Text, identifier: Span, new_name: str
+) -> str:
+    """Ask whether this can be renamed; the characters before the word that the server counts as part of the name.
+
+    Raises:
+        RefusedError: it cannot, with the server's reason.
+    """
     prepared = await backend.request("textDocument/prepareRename", at)
     if prepared is None:
         raise RefusedError("it sees no symbol of the workspace there")
     range_ = prepared.get("range") or (prepared if "start" in prepared else None)
     # A server may offer to change something larger, such as a whole signature, which nobody requested.
-    if range_ and text.range_span(range_, backend.encoding) != identifier:
-        offered = text.slice(text.range_span(range_, backend.encoding))
+    if range_ and (span := text.range_span(range_, backend.encoding)) != identifier:
+        offered, name = text.slice(span), text.slice(identifier)
+        prefix = offered.removesuffix(name)
+        language = backend.plugin.language_of(uri_path(at["textDocument"]["uri"]))
+        if span.end == identifier.end and language and prefix and not prefix.strip(language.name_prefixes):
+            if new_name.startswith(prefix):
+                raise RefusedError(f"{prefix} stays: pass {new_name.removeprefix(prefix)!r} as the new name")
+            return prefix
         raise RefusedError(f"it would change {offered[:80]!r} instead of that word")
+    return ""

@@ -70,7 +70,9 @@ def can_be_tried(backend: Backend, plan: EditPlan) -> bool:
     if not all(isinstance(step, FileChange) for step in plan.steps):
         return False
     whole = backend.plugin.diagnostics.command_covers == "workspace"
-    return whole or (backend.problems.has_versions and (len(plan.files) == 1 or bool(backend.plugin.trial_arguments)))
+    # A server that compiles files reads from disk what a document includes.
+    together = bool(backend.plugin.trial_arguments) or not backend.plugin.compiles_files
+    return whole or (backend.problems.has_versions and (len(plan.files) == 1 or together))
 
 
 async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) -> Tried:

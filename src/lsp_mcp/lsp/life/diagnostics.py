@@ -141,8 +141,8 @@ class Diagnostics:
 
     @property
     def has_versions(self) -> bool:
-        """Whether its diagnostics name the version of their text."""
-        return bool(self._versions)
+        """Whether it is known for which text its diagnostics are: they name its version, or are requested."""
+        return bool(self._versions) or self.pull_options is not None
 
     def forget(self, path: Path) -> None:
         """Diagnostics of `path` are about an earlier opening."""

@@ -1,0 +1,99 @@
+"""Private members, names spelled like keywords, and names on the first line of a file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from archives.workspaces import direct
+from lsp_mcp.errors import MissingProgramError
+
+PRIVATE = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "noEmit": true, "target": "esnext"}}',
+    "store.ts": (
+        "export class Store {\n  #items: string[] = [];\n  #push(one: string) {\n    this.#items.push(one);\n  }\n"
+        "  add(one: string) {\n    this.#push(one);\n  }\n}\n"
+    ),
+}
+KEYWORDS = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "noEmit": true, "target": "esnext"}}',
+    "a.ts": "export const made = {\n  object(type: object) {\n    return type;\n  },\n};\n\nexport type A = object;\n",
+    "b.ts": 'import type { A } from "./a";\n\nexport function take(one: object): A {\n  return one;\n}\n',
+}
+FIRST = {
+    "pyproject.toml": '[project]\nname = "sample"\nversion = "1"\n',
+    "a.py": "first = 1\n\n\ndef other():\n    return first\n",
+    "b.py": "from a import first\n\nthird = first\n",
+}
+
+
+def answers(backend: str, root: Path, files: dict[str, str], *calls: dict[str, Any]) -> list[dict[str, Any]]:
+    for file, text in files.items():
+        (root / file).write_text(text)
+    try:
+        open_workspace = direct(backend)
+    except MissingProgramError as error:
+        pytest.skip(f"{backend}: {error}")
+
+    async def asked() -> list[str]:
+        async with open_workspace(root) as call:
+            return [await asyncio.wait_for(call(one.pop("tool"), {**one, "format": "json"}), 120) for one in calls]
+
+    return [dict(json.loads(answer)) for answer in asyncio.run(asked())]
+
+
+def lines(answer: dict[str, Any], key: str) -> list[tuple[str, int]]:
+    return sorted((one["location"]["file"], one["location"]["line"]) for one in answer[key])
+
+
+@pytest.mark.parametrize("name", ["#push", "Store.#push", "Store#push", "Store.push"])
+def test_a_private_member_is_found_by_any_spelling_of_its_name(name: str, tmp_path: Path) -> None:
+    found, uses, calls = answers(
+        "typescript",
+        tmp_path,
+        PRIVATE,
+        {"tool": "find_symbol_definitions_by_name", "symbol_name": name},
+        {"tool": "find_symbol_references_by_anchor", "symbol_anchor": name, "wait": True},
+        {"tool": "find_calls", "symbol": name},
+    )
+    assert lines(found, "definitions") == [("store.ts", 3)]
+    assert lines(uses, "references") == [("store.ts", 3), ("store.ts", 7)]
+    assert [one["name"] for one in calls["callers"]] == ["Store.add"]
+    assert uses["status"].startswith("complete")
+
+
+def test_a_private_member_is_renamed_and_keeps_its_mark(tmp_path: Path) -> None:
+    anchor = "ts://store.ts#3:3"  # at the mark
+    answers(
+        "typescript",
+        tmp_path,
+        PRIVATE,
+        {"tool": "rename_symbol_by_anchor", "symbol_anchor": anchor, "new_name": "append"},
+    )
+    assert (tmp_path / "store.ts").read_text() == PRIVATE["store.ts"].replace("#push", "#append")
+
+
+def test_keywords_spelled_like_a_symbol_do_not_make_an_answer_doubtful(tmp_path: Path) -> None:
+    (uses,) = answers(
+        "typescript",
+        tmp_path,
+        KEYWORDS,
+        {"tool": "find_symbol_references_by_anchor", "symbol_anchor": "ts://a.ts#2:3", "wait": True},
+    )
+    assert lines(uses, "references") == [("a.ts", 2)]
+    assert uses["status"] == "complete"
+
+
+def test_what_the_first_word_of_a_python_file_declares_can_be_asked_about(tmp_path: Path) -> None:
+    (uses,) = answers(
+        "basedpyright",
+        tmp_path,
+        FIRST,
+        {"tool": "find_symbol_references_by_anchor", "symbol_anchor": "py://a.py#1:1", "wait": True},
+    )
+    assert lines(uses, "references") == [("a.py", 1), ("a.py", 5), ("b.py", 1), ("b.py", 3)]
+    assert uses["status"] == "complete"

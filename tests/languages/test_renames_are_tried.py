@@ -1,0 +1,80 @@
+"""Renames to names that something else has: whether anything would mean another symbol then."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from archives.workspaces import direct
+from lsp_mcp.errors import LspMcpError, MissingProgramError
+
+# `first` is used in another file, in a function with a parameter called `taken`; another function has `spare`.
+PROJECTS = {
+    "typescript": {
+        "tsconfig.json": '{"compilerOptions": {"strict": true, "noEmit": true}}',
+        "a.ts": "export const first = 1;\n",
+        "b.ts": (
+            'import { first } from "./a";\n\nexport function hides(taken: number) {\n  return first + taken;\n}\n\n'
+            "export function apart(spare: number) {\n  return spare;\n}\n\nexport const third = first;\n"
+        ),
+    },
+    "basedpyright": {
+        "pyproject.toml": '[project]\nname = "sample"\nversion = "1"\n',
+        "a.py": "first = 1\n",
+        "b.py": (
+            "from a import first\n\n\ndef hides(taken):\n    return first + taken\n\n\n"
+            "def apart(spare):\n    return spare\n\n\nthird = first\n"
+        ),
+    },
+    "rust-analyzer": {
+        "Cargo.toml": '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n',
+        "src/a.rs": "pub fn first() -> u32 {\n    1\n}\n",
+        "src/main.rs": (
+            "mod a;\nuse a::first;\n\nfn hides(taken: fn() -> u32) -> u32 {\n    first() + taken()\n}\n\n"
+            "fn apart(spare: u32) -> u32 {\n    spare\n}\n\nfn main() {\n    hides(first);\n    apart(1);\n}\n"
+        ),
+    },
+}
+
+
+def rename(backend: str, root: Path, symbol: str, new_name: str) -> str:
+    """What the program says about a rename; the text of an error if it is refused."""
+    for file, text in PROJECTS[backend].items():
+        (root / file).parent.mkdir(exist_ok=True)
+        (root / file).write_text(text)
+    try:
+        open_workspace = direct(backend)
+    except MissingProgramError as error:
+        pytest.skip(f"{backend}: {error}")
+
+    async def asked() -> str:
+        async with open_workspace(root) as call:
+            arguments = {"symbol_anchor": symbol, "new_name": new_name}
+            return await asyncio.wait_for(call("rename_symbol_by_anchor", arguments), 120)
+
+    try:
+        return asyncio.run(asked())
+    except LspMcpError as error:
+        return str(error)
+
+
+def texts(backend: str, root: Path) -> dict[str, str]:
+    return {file: (root / file).read_text() for file in PROJECTS[backend]}
+
+
+@pytest.mark.parametrize("backend", PROJECTS)
+def test_a_rename_by_which_a_local_name_would_hide_a_use_in_another_file_is_refused(
+    backend: str, tmp_path: Path
+) -> None:
+    said = rename(backend, tmp_path, "first", "taken")
+    assert "was not renamed" in said
+    assert "would mean taken of" in said
+    assert texts(backend, tmp_path) == PROJECTS[backend]
+
+
+@pytest.mark.parametrize("backend", PROJECTS)
+def test_a_local_name_of_another_function_does_not_stop_a_rename(backend: str, tmp_path: Path) -> None:
+    assert "status: complete" in rename(backend, tmp_path, "first", "spare")
+    assert all("first" not in text for text in texts(backend, tmp_path).values())
