@@ -17,6 +17,8 @@ tasks_needs := gopls clangd
 edits_needs := gopls clangd
 questions_needs := gopls clangd
 nvim_needs := gopls nvim dlv
+truth_typescript_needs := languages linters
+truth_basedpyright_needs := languages
 bench_board_needs := chromium
 needs = $($(BACKEND)_needs) $($@_$(BACKEND)_needs)
 get_needs = @$(if $(strip $(needs)),scripts/tools.sh $(needs))
@@ -85,9 +87,9 @@ faults: env ## kill, stop and fill what sessions share, at random moments: ARGS=
 	@scripts/tools.sh gopls
 	.venv/bin/python tests/faults.py $(ARGS)
 
-truth: env ## examine the answers on real code against go/types and clang: ARGS="--backend clangd --seed 2 --quick"
-	@scripts/tools.sh gopls clangd
-	.venv/bin/python truth/truth.py $(ARGS)
+truth: env ## examine the answers on real code against compilers: BACKEND=typescript ARGS="--seed 2 --quick"
+	@scripts/tools.sh gopls clangd $(truth_$(BACKEND)_needs)
+	.venv/bin/python truth/truth.py --backend $(BACKEND) $(ARGS)
 
 truth-index: env ## compare indexes with live servers, 300 random symbols each: x/tools and cobra by scip-go, more with ARGS="FOLDER --backend typescript"
 	@scripts/tools.sh gopls scip_go

@@ -142,3 +142,62 @@ def test_a_destructor_overrides_one_above_a_class_that_declares_none(tmp_path: P
     unit = read(tmp_path, "a.cpp", [], "c++", "")
     destructors = [one for one in unit.declarations if one.kind == "destructor"]
     assert {one.name: [place.line for place in one.family] for one in destructors} == {"~A": [], "~C": [1]}
+
+
+PYTHON = {
+    "app/__init__.py": "",
+    "app/shapes.py": (
+        "class Shape:\n    def __init__(self, name: str) -> None:\n        self.name = name\n\n"
+        "    def show(self) -> str:\n        return self.name\n\n\nclass Round(Shape):\n    def show(self) -> str:\n"
+        "        return 'round'\n"
+    ),
+    "app/use.py": (
+        "from app.shapes import Shape as S\n\n\ndef named(one: S, name: str) -> str:\n"
+        "    print([name for name in name])\n"
+        "    return one.show() + one.name + S(name='x').name\n"
+    ),
+}
+
+
+def test_the_oracle_for_python_knows_scopes_attributes_and_keywords(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    oracle = importlib.import_module("python_oracle")
+    for file, text in PYTHON.items():
+        (tmp_path / "tree" / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / file).write_text(text)
+    graph = oracle._graph(tmp_path / "tree", ["."], tmp_path / "cache")
+    assert graph.broken == []
+
+    def uses(name: str, kind: str) -> list[set[str]]:
+        found = [one for one in graph.symbols.values() if (one.name, one.kind, one.outside) == (name, kind, False)]
+        return sorted(({place.shown for place in one.uses} for one in found), key=sorted)
+
+    assert uses("Shape", "class") == [
+        {
+            "app/shapes.py#1:7",
+            "app/shapes.py#9:13",
+            "app/use.py#1:24",
+            "app/use.py#1:33",
+            "app/use.py#4:16",
+            "app/use.py#6:36",
+        }
+    ]
+    assert uses("name", "field") == [{"app/shapes.py#3:14", "app/shapes.py#6:21", "app/use.py#6:29", "app/use.py#6:48"}]
+    assert uses("name", "local") == [
+        {"app/shapes.py#2:24", "app/shapes.py#3:21", "app/use.py#6:38"},
+        {"app/use.py#4:19", "app/use.py#5:29"},
+        {"app/use.py#5:12", "app/use.py#5:21"},
+    ]
+    families = {one.family for one in graph.symbols.values() if one.name == "show"}
+    assert len(families) == 1
+
+
+def test_a_rename_that_writes_both_names_is_no_other_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    compared = importlib.import_module("renaming").compared
+    places, moved = compared("a.ts", "f({ one }, one)\n", "f({ one: two }, two)\n", "one", "two")
+    assert {place.shown for place in places} == {"a.ts#1:5", "a.ts#1:12"}
+    assert {now.character: before.character for now, before in moved.items()}[17] == 12
+    assert compared("a.ts", "f(one)\n", "f(two, 1)\n", "one", "two") is None

@@ -19,10 +19,14 @@ from go_oracle import go_oracle
 from golang import Go
 from graph import Graph
 from language import Language
+from python_code import Python
+from python_oracle import PythonOracle
 from reading import random_callers, random_names, random_references, random_subtypes
 from renaming import random_renames
 from session import Session, session
 from sources import CACHE, Tree, copied
+from typescript import TypeScript
+from typescript_oracle import typescript_oracle
 from verdicts import Record
 
 # The number of questions of each part; fewer edits for a large tree, which takes long to check.
@@ -83,6 +87,11 @@ def examine(
 def _language(tree: Tree, systems: list[str], stack: ExitStack, *, quick: bool) -> Language:
     if tree.backend == "gopls":
         return Go(stack.enter_context(go_oracle(CACHE, systems)), quick=quick)
+    if tree.backend == "typescript":
+        return TypeScript(stack.enter_context(typescript_oracle()))
+    if tree.backend == "basedpyright":
+        one = stack.enter_context(ProcessPoolExecutor(1, multiprocessing.get_context("spawn")))
+        return Python(PythonOracle(one, tree.paths, CACHE / "mypy" / tree.name), tree.paths)
     if find_spec("clang") is None:
         raise RuntimeError("libclang is not installed; run: make env")
     from cpp import Cpp

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace  # noqa: TID251 (these are dataclasses)
 from functools import cached_property
 from typing import NamedTuple
 
@@ -47,6 +47,10 @@ class Symbol:
     found: tuple[str, ...] = ()
     allowed: frozenset[Place] = frozenset()  # places that are neither required nor wrong
     elsewhere: frozenset[Place] = frozenset()  # its places in other configurations only
+    forms: Mapping[Place, str] = field(
+        default_factory=dict, compare=False
+    )  # what a rename writes there, by {old} and {new}
+    exported: bool = False  # by its own name
 
 
 @dataclass
@@ -108,6 +112,22 @@ class Graph:
             files = {place.file for place in symbol.uses}
             return {place for place in found if place.file in files}
         return found
+
+    def moved(self, places: Mapping[Place, Place]) -> Graph:
+        """The same with other places; symbols are called by theirs."""
+        if not places:
+            return self
+        ids = {now.shown: before.shown for now, before in places.items()}
+        symbols = {
+            ids.get(one.id, one.id): replace(
+                one,
+                id=ids.get(one.id, one.id),
+                uses=frozenset(places.get(place, place) for place in one.uses),
+                subtypes=tuple(ids.get(id_, id_) for id_ in one.subtypes),
+            )
+            for one in self.symbols.values()
+        }
+        return replace(self, symbols=symbols)
 
     def same(self, other: Graph) -> str:
         """The difference of the use graph of `other`, of what its types are below, and of what running code finds.

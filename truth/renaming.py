@@ -17,6 +17,7 @@ from session import Answer, Session
 from sources import git
 from verdicts import Outcome, Verdict
 
+_WORDS = re.compile(r"\w+|\W")
 _TAKEN = 0.5  # share of new names that something else has
 
 
@@ -60,17 +61,22 @@ def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbo
     changed = git(live, "diff", "--name-only").split()
     why = "" if changed else "no file has changed"
     places: set[Place] = set()
+    moved: dict[Place, Place] = {}
     for file in changed:
         before = subprocess.check_output(["git", "show", f"HEAD:{file}"], cwd=live).decode()
         after = (live / file).read_bytes().decode()
-        if not _only_renamed(before, after, symbol.name, name):
+        there = compared(file, before, after, symbol.name, name)
+        if there is None:
             why = why or f"{file} has other changes than the name"
-        places.update(_spelled_at(file, before, after, symbol.name, name))
+        else:
+            places |= there[0]
+            moved |= there[1]
     others = places - symbol.uses  # comments, code that the oracle does not read, and a mistake or a related symbol
     is_taken = name in graph.words
-    if is_taken or symbol.found or not symbol.uses <= places or any(place in graph.at for place in others):
+    differs = is_taken or moved or symbol.found or not symbol.uses <= places
+    if differs or any(place in graph.at for place in others):
         now = language.graph(live)
-        why = why or graph.same(now)
+        why = why or graph.same(now.moved(moved))
         if new := [error for error in now.broken if error not in graph.broken]:
             why = f"the oracle: {'; '.join(new[:3])}"
     if not why and (said := language.trouble(live, changed)):
@@ -80,20 +86,43 @@ def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbo
     return Outcome(Verdict.FLAGGED if answer.hiding else Verdict.WRONG, f"{symbol.name} → {name}: {why}")
 
 
-def _spelled_at(file: str, before: str, after: str, old: str, new: str) -> Iterator[Place]:
-    """The places where `after` has the name `new` and `before`, as long, has `old`."""
-    texts = zip(before.removeprefix("\ufeff").split("\n"), after.removeprefix("\ufeff").split("\n"), strict=False)
-    for number, (was, is_now) in enumerate(texts, 1):
-        if was != is_now:
-            for found in re.finditer(rf"\b{new}\b", is_now):
-                if was.startswith(old, found.start()):
-                    yield Place(file, number, found.start() + 1)
+def compared(file: str, before: str, after: str, old: str, new: str) -> tuple[set[Place], dict[Place, Place]] | None:
+    """Where `after` has the name `new` instead of `old`, in `before`; and what has another place, with that before.
 
-
-def _only_renamed(before: str, after: str, old: str, new: str) -> bool:
-    """Whether the texts differ only in the name, also in names made of it; a short one may be in any other word."""
-    short = rf"(?:(?<![^\W_])|(?<=\bExample)){new}(?![^\W_])" if len(new) < 4 else new
-    return re.sub(short, old, before) == re.sub(short, old, after)
+    Both names may be written for one, as `old: new` or `old as new` (a property that is named like a variable, an
+    import). None: the texts differ in something else. Parts of a name count, too, but not of a short one in other
+    words.
+    """
+    texts = [text.removeprefix("\ufeff").split("\n") for text in (before, after)]
+    if len(texts[0]) != len(texts[1]):
+        return None
+    parts = re.compile(rf"(?:(?<![^\W_])|(?<=\bExample)){new}(?![^\W_])" if len(new) < 4 else new)
+    both = re.compile(rf"(?:{old}(:\s*| as ){new}|{new}(:\s*| as ){old})\b")
+    places: set[Place] = set()
+    moved: dict[Place, Place] = {}
+    for number, (was, now) in enumerate(zip(*texts, strict=True), 1):
+        at = 0
+        if was == now:
+            continue
+        for word in _WORDS.finditer(was):
+            place = Place(file, number, word.start() + 1)
+            found = _WORDS.match(now, at)
+            pair = both.match(now, at) if word[0] == old else None
+            if pair:
+                places.add(place)
+                second = pair.end() - (len(new) if pair[1] else len(old))
+                moved[Place(file, number, second + 1)] = place
+                found = pair
+            elif found and found[0] == new and word[0] == old:
+                places.add(place)
+            elif not found or parts.sub(old, found[0]) != parts.sub(old, word[0]):
+                return None
+            if at != word.start():
+                moved[Place(file, number, at + 1)] = place
+            at = found.end()
+        if at != len(now):
+            return None
+    return places, moved
 
 
 def _refused(language: Language, live: Path, shadow: Path, graph: Graph, symbol: Symbol, name: str) -> Outcome:
@@ -104,27 +133,33 @@ def _refused(language: Language, live: Path, shadow: Path, graph: Graph, symbol:
         return Outcome(Verdict.FLAGGED, "the word is where the oracle does not read")
     shutil.rmtree(shadow, ignore_errors=True)
     shutil.copytree(live, shadow, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-    changed = spelled(shadow, symbol.uses, symbol.name, name)
+    changed, moved = spelled(shadow, symbol, name)
     if said := language.trouble(shadow, changed):
         return Outcome(Verdict.FLAGGED, said)
     after = language.graph(shadow)
-    why = graph.same(after)
+    why = graph.same(after.moved(moved))
     new = [error for error in after.broken if error not in graph.broken]
     if why or new:
         return Outcome(Verdict.FLAGGED, (new or [why])[0])
     return Outcome(Verdict.CAUTIOUS, f"{symbol.name} → {name} at {len(symbol.uses)} places keeps the code as it is")
 
 
-def spelled(folder: Path, places: frozenset[Place], old: str, new: str) -> list[str]:
-    """Write `new` for `old` at `places`; the files."""
+def spelled(folder: Path, symbol: Symbol, new: str) -> tuple[list[str], dict[Place, Place]]:
+    """Write `new` at the places of `symbol`; the files, and what has another place, with that before."""
+    old = symbol.name
     by_file: dict[str, list[Place]] = defaultdict(list)
-    for place in places:
+    for place in symbol.uses:
         by_file[place.file].append(place)
+    moved: dict[Place, Place] = {}
     for file, there in by_file.items():
-        lines = (folder / file).read_bytes().decode("utf-8-sig").split("\n")
+        before = (folder / file).read_bytes().decode("utf-8-sig")
+        lines = before.split("\n")
         for place in sorted(there, reverse=True):
             line, start = lines[place.line - 1], place.character - 1
             if line.startswith(old, start):
-                lines[place.line - 1] = line[:start] + new + line[start + len(old) :]
-        (folder / file).write_bytes("\n".join(lines).encode())
-    return sorted(by_file)
+                written = symbol.forms.get(place, "{new}").format(old=old, new=new)
+                lines[place.line - 1] = line[:start] + written + line[start + len(old) :]
+        after = "\n".join(lines)
+        (folder / file).write_bytes(after.encode())
+        moved |= (compared(file, before, after, old, new) or (set(), {}))[1]
+    return sorted(by_file), moved

@@ -101,7 +101,8 @@ class Session:
 @contextmanager
 def session(backend: str, folder: Path, cache: Path) -> Iterator[Session]:
     """`lsp-mcp` on `folder`, with an index of its own in `cache`; it has ended at the end."""
-    scheme = {"gopls": "go", "clangd": "cpp"}.get(backend, "")
+    schemes = {"gopls": "go", "clangd": "cpp", "typescript": "ts", "basedpyright": "py", "rust-analyzer": "rs"}
+    scheme = schemes.get(backend, "")
     options = [
         "--backend",
         backend,

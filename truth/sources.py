@@ -14,6 +14,7 @@ import msgspec
 import platformdirs
 from hostile import write_go
 from hostile_cpp import C_FILES, C_FLAGS, CPP_FILES, CPP_FLAGS, write_c, write_cpp
+from registries import unpacked
 
 _HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("LSP_MCP_TRUTH_CACHE") or platformdirs.user_cache_path("lsp-mcp") / "truth")
@@ -25,6 +26,8 @@ _GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "com
 class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One tree: `module` is a Go module, `standard` packages of Go's standard library, `debian` a source package.
 
+    `npm`, `pypi` and `crate` are packages of these registries, with a version (`name@1.2.3`); `keep` are the only files
+    of it that are copied; `paths` are the folders that Python's imports start at.
     Of several modules in one tree, `inside` has those in folders of the first: folder → module; no go.work joins them.
     Files that match `drop` are left out of the copy; `generated` are files that its build writes: path → text.
     `hostile` is the seed of a tree that is made (`hostile.write_go`, `hostile_cpp`); any name `hostile-SEED` is one,
@@ -42,6 +45,11 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     systems: list[str] = []
     hostile: int = 0
     debian: str = ""
+    npm: str = ""
+    pypi: str = ""
+    crate: str = ""
+    keep: list[str] = []
+    paths: list[str] = []
     drop: list[str] = []
     generated: dict[str, str] = {}
     compile: list[str] = []
@@ -97,7 +105,10 @@ def fetched(tree: Tree) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         {"": write_go, "c": write_c, "c++": write_cpp}[tree.language](folder, tree.hostile)
         return folder
-    if tree.standard:
+    registry, package = _published(tree)
+    if package:
+        pinned = f"{registry}-{package.replace('/', '-')}"
+    elif tree.standard:
         pinned = f"{tree.name}-{run(['go', 'env', 'GOVERSION'], CACHE).strip()}"
     else:
         pinned = tree.module.replace("/", "-") if tree.module else f"debian-{tree.debian}"
@@ -106,7 +117,9 @@ def fetched(tree: Tree) -> Path:
         unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
         shutil.rmtree(unfinished, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        if tree.standard:
+        if package:
+            unpacked(registry, package, unfinished)
+        elif tree.standard:
             _copy_standard(tree.standard, unfinished)
         elif tree.module:
             folders = {"": tree.module, **tree.inside}
@@ -121,6 +134,12 @@ def fetched(tree: Tree) -> Path:
             run([_HERE.parent / "scripts" / "debian_source.sh", tree.debian, unfinished], _HERE.parent)
         unfinished.rename(folder)
     return folder
+
+
+def _published(tree: Tree) -> tuple[str, str]:
+    """The registry and the package, both "" if it is of none of these."""
+    named = {"npm": tree.npm, "pypi": tree.pypi, "crates.io": tree.crate}
+    return next(((registry, package) for registry, package in named.items() if package), ("", ""))
 
 
 def _copy_standard(packages: Sequence[str], folder: Path) -> None:
@@ -155,9 +174,14 @@ def copied(tree: Tree, folder: Path) -> Path:
     """`folder`, made a copy of the tree's code, with a compilation database if it needs one, in a new repository."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(fetched(tree), folder, symlinks=True)
+    if tree.keep:
+        kept = {path for pattern in tree.keep for path in folder.glob(pattern)}
+        for path in [path for path in folder.rglob("*") if path.is_file() and path not in kept]:
+            path.unlink()
     for path in [path for pattern in tree.drop for path in folder.glob(pattern)]:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     for name, text in tree.generated.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     if tree.compile:
         write_database(tree, folder)

@@ -19,7 +19,7 @@ from verdicts import Record
 
 
 @click.command(help=__doc__)
-@click.option("--backend", default="gopls", show_default=True, help="The language server: gopls or clangd.")
+@click.option("--backend", default="gopls", show_default=True, help="The language server.")
 @click.option("--seed", "seeds", multiple=True, default=[1], help="Of all that is chosen at random; repeatable.")
 @click.option("--tree", "names", multiple=True, help="Only this tree of sources.toml; repeatable.")
 @click.option("--part", "parts", multiple=True, type=click.Choice(list(NUMBERS)), help="Only this part; repeatable.")

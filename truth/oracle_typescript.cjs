@@ -1,0 +1,364 @@
+// What TypeScript's checker knows about a project: one line of JSON with a folder in, one line of JSON with its symbols out.
+//
+// This is no language server: every identifier of every file is given to the checker (`getSymbolAtLocation`), and the symbols that this
+// yields are grouped by their declarations. Nothing here searches for references.
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+const readline = require('node:readline');
+const ts = require(process.argv[2]);
+
+const kept = new Map(); // path → {text, file}: trees of files that have not changed
+const programs = new Map(); // folder → the last program, of which the next one reuses what it can
+
+function program(dir) {
+  const at = path.join(dir, 'tsconfig.json');
+  const read = ts.readConfigFile(at, ts.sys.readFile);
+  if (read.error) throw new Error(ts.flattenDiagnosticMessageText(read.error.messageText, ' '));
+  const config = ts.parseJsonConfigFileContent(read.config, ts.sys, dir);
+  const options = {...config.options, noEmit: true, incremental: false, composite: false};
+  const host = ts.createCompilerHost(options, true);
+  const parse = host.getSourceFile;
+  host.getSourceFile = (name, target, ...rest) => {
+    const text = ts.sys.readFile(name);
+    if (text === undefined) return undefined;
+    const known = kept.get(name);
+    if (known && known.text === text) return known.file;
+    const file = parse(name, target, ...rest);
+    kept.set(name, {text, file});
+    return file;
+  };
+  const made = ts.createProgram(config.fileNames, options, host, programs.get(dir));
+  programs.set(dir, made);
+  return made;
+}
+
+function errors(made, inside) {
+  const found = made.getConfigFileParsingDiagnostics().concat(made.getOptionsDiagnostics(), made.getSyntacticDiagnostics(), made.getSemanticDiagnostics());
+  return found.map((one) => `${one.file ? inside(one.file.fileName) : ''}: TS${one.code}: ${ts.flattenDiagnosticMessageText(one.messageText, ' ')}`);
+}
+
+class Reader {
+  constructor(made, dir) {
+    this.checker = made.getTypeChecker();
+    this.made = made;
+    this.dir = dir;
+    this.files = [];
+    this.numbers = new Map();
+    this.symbols = new Map(); // id → what is sent
+    this.ids = new Map(); // the checker's symbol → id, '' for one without a name
+    this.unread = {};
+    this.above = new Map(); // union–find of families
+    this.below = []; // [base, derived] of types
+  }
+
+  inside(name) {
+    const relative = path.relative(this.dir, name);
+    return relative.startsWith('..') || relative.split(path.sep).includes('node_modules') ? `/${name}` : relative;
+  }
+
+  read() {
+    const own = this.made.getSourceFiles().filter((file) => !this.inside(file.fileName).startsWith('/'));
+    for (const file of own) this.walk(file, file, false);
+    for (const symbol of this.symbols.values()) symbol.family = this.root(symbol.id);
+    for (const [base, derived] of this.below) {
+      for (const one of this.symbols.get(base) ? [base] : []) this.symbols.get(one).derived.push(derived);
+    }
+    return {
+      files: this.files, symbols: [...this.symbols.values()], unread: this.unread, broken: errors(this.made, (name) => this.inside(name)),
+    };
+  }
+
+  number(file) {
+    const name = this.inside(file.fileName);
+    if (!this.numbers.has(name)) {
+      this.numbers.set(name, this.files.length);
+      this.files.push(name);
+    }
+    return this.numbers.get(name);
+  }
+
+  // Line and character from 1, in code points.
+  place(file, position) {
+    const {line} = file.getLineAndCharacterOfPosition(position);
+    const start = file.getLineStarts()[line];
+    const bom = 0;
+    return [this.number(file), line + 1, [...file.text.slice(start, position)].length + 1 - bom];
+  }
+
+  walk(node, file, comment) {
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) this.identifier(node, file, comment);
+    else if (node.kind === ts.SyntaxKind.ThisKeyword || node.kind === ts.SyntaxKind.SuperKeyword) this.keyword(node, file);
+    else if (ts.isStringLiteralLike(node) && this.names(node)) this.named(node, file);
+    if ((ts.isClassLike(node) || ts.isInterfaceDeclaration(node)) && node.name) this.heritage(node);
+    for (const doc of node.jsDoc || []) this.walk(doc, file, true);
+    ts.forEachChild(node, (child) => this.walk(child, file, comment));
+  }
+
+  // `this` in a static method is the class: a server may list it.
+  keyword(node, file) {
+    const id = this.id(this.checker.getSymbolAtLocation(node));
+    if (id) this.symbols.get(id).allowed.push(...this.place(file, node.getStart(file)));
+  }
+
+  // A quoted name of a member: a server may list it.
+  names(node) {
+    const up = node.parent;
+    return (up.name === node || up.propertyName === node || (ts.isElementAccessExpression(up) && up.argumentExpression === node)
+      || (ts.isLiteralTypeNode(up) && ts.isIndexedAccessTypeNode(up.parent)));
+  }
+
+  named(node, file) {
+    for (const symbol of this.resolved(node)) {
+      const id = this.id(symbol);
+      if (id) this.symbols.get(id).allowed.push(...this.place(file, node.getStart(file) + 1));
+    }
+    const word = node.text;
+    if (/^[\w$]+$/.test(word)) this.unknown(word, file, node.getStart(file) + 1);
+  }
+
+  unknown(word, file, position) {
+    const [, line, character] = this.place(file, position);
+    const words = (this.unread[this.inside(file.fileName)] ||= {});
+    (Object.hasOwn(words, word) ? words[word] : (words[word] = [])).push(line, character);
+  }
+
+  identifier(node, file, comment) {
+    const start = begins(node);
+    if (start === node.end || node.text === 'this') return; // missing, or no name
+    const at = this.place(file, start);
+    const found = new Map();
+    for (const [symbol, form] of this.meant(node)) {
+      const id = this.id(symbol);
+      if (id && !found.has(id)) found.set(id, form);
+    }
+    if (!found.size) {
+      if (!comment && !this.nameless(node)) this.unknown(spelled(node), file, start);
+      return;
+    }
+    if (ts.isObjectLiteralExpression(node.parent.parent) && node.parent.name === node) {
+      for (const one of this.contextual(node.parent)) {
+        const id = this.id(one);
+        if (id && !found.has(id)) this.symbols.get(id).allowed.push(...at);
+      }
+    }
+    for (const [id, form] of found) {
+      const symbol = this.symbols.get(id);
+      if (comment) {
+        symbol.allowed.push(...at);
+        continue;
+      }
+      symbol.uses.push(...at);
+      if (form) symbol.forms.push([...at, form]);
+      if (called(node)) symbol.calls.push(...at);
+    }
+  }
+
+  // `undefined`, labels, `arguments`, meta properties, attributes of imports: nothing that a tree declares.
+  nameless(node) {
+    const up = node.parent;
+    return node.text === 'undefined' || node.text === 'arguments' || ts.isLabeledStatement(up) || ts.isBreakOrContinueStatement(up)
+      || ts.isMetaProperty(up) || node.text === 'const' || (up.kind === ts.SyntaxKind.TypePredicate && up.parameterName === node && node.text === 'this')
+      || up.kind === ts.SyntaxKind.NamespaceExport || up.kind === ts.SyntaxKind.NamespaceExportDeclaration;
+  }
+
+  // The symbols that an identifier names, and how a rename writes each: 1 `old: new`, 2 `new: old`.
+  meant(node) {
+    const up = node.parent;
+    if (ts.isShorthandPropertyAssignment(up) && up.name === node) {
+      const value = this.checker.getShorthandAssignmentValueSymbol(up);
+      return [
+        ...this.aliases(value).map((one) => [one, 1]),
+        ...this.resolved(node).concat(this.contextual(up, true)).map((one) => [one, 2]),
+      ];
+    }
+    if (ts.isBindingElement(up) && up.name === node && !up.propertyName && !up.dotDotDotToken && ts.isObjectBindingPattern(up.parent)) {
+      return [
+        [this.checker.getSymbolAtLocation(node), 1],
+        ...this.roots(this.checker.getPropertyOfType(this.checker.getTypeAtLocation(up.parent), node.text)).map((one) => [one, 2]),
+      ];
+    }
+    const own = this.resolved(node);
+    const isMember = (ts.isPropertyAssignment(up) || ts.isMethodDeclaration(up) || ts.isAccessor(up)) && up.name === node;
+    const more = isMember && ts.isObjectLiteralExpression(up.parent) ? this.contextual(up, true) : [];
+    return own.concat(more).map((one) => [one, 0]);
+  }
+
+  resolved(node) {
+    const up = node.parent;
+    if (ts.isExportSpecifier(up) && !up.parent.parent.moduleSpecifier) {
+      const target = this.checker.getExportSpecifierLocalTargetSymbol(up);
+      if (up.propertyName === node) return this.aliases(target);
+      const own = this.checker.getSymbolAtLocation(up.name);
+      return up.propertyName ? [own, ...this.aliases(target)] : this.aliases(target);
+    }
+    return this.aliases(this.checker.getSymbolAtLocation(node), node);
+  }
+
+  // A symbol, and the one that it is an alias for. An alias of the same name is no symbol of its own.
+  aliases(symbol, node) {
+    const found = [];
+    for (let steps = 0; symbol && symbol.flags & ts.SymbolFlags.Alias && steps < 20; steps += 1) {
+      const next = this.checker.getImmediateAliasedSymbol(symbol);
+      const target = this.checker.getAliasedSymbol(symbol);
+      if (!target || target.escapedName === 'unknown' || target.flags & ts.SymbolFlags.Module && !(target.flags & ~ts.SymbolFlags.Module)) {
+        return [...found, symbol];
+      }
+      const wholly = symbol.declarations?.some((one) => ts.isNamespaceImport(one) || ts.isNamespaceExport(one) || ts.isImportEqualsDeclaration(one));
+      if (wholly) return [...found, symbol];
+      const names = new Set((target.declarations || []).map((one) => name(one)?.text).filter(Boolean));
+      const isRenamed = !names.has(symbol.name) || symbol.declarations?.some(ts.isImportClause);
+      if (isRenamed && (!node || symbol.name === node.text)) found.push(symbol);
+      symbol = next;
+    }
+    return found.concat(this.roots(symbol));
+  }
+
+  roots(symbol) {
+    if (!symbol) return [];
+    const roots = this.checker.getRootSymbols(symbol);
+    return roots.length ? roots : [symbol];
+  }
+
+  // The members of the expected type that a member of an object literal is; `surely`: of those of a union that it fits.
+  contextual(member, surely = false) {
+    const type = this.checker.getContextualType(member.parent);
+    if (!type || !member.name || !(ts.isIdentifier(member.name))) return [];
+    const every = type.isUnion() ? type.types : [type];
+    const own = surely && every.length > 1 ? this.checker.getTypeAtLocation(member.parent) : undefined;
+    const types = own ? every.filter((one) => this.checker.isTypeAssignableTo(own, one)) : every;
+    return types.flatMap((one) => this.roots(this.checker.getPropertyOfType(one, member.name.text)));
+  }
+
+  id(symbol) {
+    if (!symbol) return '';
+    if (this.ids.has(symbol)) return this.ids.get(symbol);
+    const declared = (symbol.declarations || []).map((one) => [one, name(one)]).filter(([, node]) => node && (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)));
+    this.ids.set(symbol, '');
+    if (!declared.length) return '';
+    const places = declared.map(([, node]) => this.place(node.getSourceFile(), begins(node)));
+    const [first, node] = declared[0];
+    const [file, line, character] = places[0];
+    const id = `${this.files[file]}#${line}:${character}`;
+    this.ids.set(symbol, id);
+    if (!this.symbols.has(id)) {
+      const kind = kindOf(first);
+      this.symbols.set(id, {
+        id, name: spelled(node), kind, uses: [], allowed: [], calls: [], forms: [], where: places.flat(), derived: [],
+        package: this.files[file], owner: owner(first), generic: !!first.typeParameters?.length, outside: this.files[file].startsWith('/'),
+        exported: !!(ts.getCombinedModifierFlags(first) & ts.ModifierFlags.Export) && !(ts.getCombinedModifierFlags(first) & ts.ModifierFlags.Default),
+      });
+      this.relate(symbol, first, id);
+    }
+    return id;
+  }
+
+  // A member and those of the same name that it overrides, or implements, or is a literal's form of.
+  relate(symbol, declaration, id) {
+    const parent = declaration.parent;
+    if (!parent) return;
+    if (ts.isObjectLiteralExpression(parent)) {
+      for (const one of this.contextual(declaration)) this.join(id, this.id(one));
+    }
+    if (ts.isParameter(declaration) && ts.isParameterPropertyDeclaration(declaration, parent)) {
+      for (const one of this.checker.getSymbolsOfParameterPropertyDeclaration(declaration, declaration.name.text)) this.ids.set(one, id);
+      for (const above of this.bases(parent.parent)) for (const one of this.roots(this.checker.getPropertyOfType(above, symbol.name))) this.join(id, this.id(one));
+    }
+    if (!ts.isClassLike(parent) && !ts.isInterfaceDeclaration(parent)) return;
+    const isStatic = ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Static;
+    if (isStatic) return;
+    for (const above of this.bases(parent)) for (const one of this.roots(this.checker.getPropertyOfType(above, symbol.name))) this.join(id, this.id(one));
+  }
+
+  bases(node) {
+    return (node.heritageClauses || []).flatMap((clause) => clause.types.map((one) => this.checker.getTypeAtLocation(one)));
+  }
+
+  heritage(node) {
+    const derived = this.id(this.checker.getSymbolAtLocation(node.name));
+    for (const clause of node.heritageClauses || []) {
+      for (const one of clause.types) {
+        const [base] = this.resolved(ts.isPropertyAccessExpression(one.expression) ? one.expression.name : one.expression).slice(-1);
+        const id = base && this.id(base);
+        if (id && ts.isClassLike(node)) this.below.push([id, derived]);
+        if (id && ts.isInterfaceDeclaration(node)) this.below.push([id, `=${derived}`]);
+      }
+    }
+  }
+
+  root(id) {
+    let at = id;
+    while (this.above.has(at)) at = this.above.get(at);
+    return at;
+  }
+
+  join(one, other) {
+    if (!one || !other) return;
+    const [left, right] = [this.root(one), this.root(other)];
+    if (left !== right) this.above.set(left, right);
+  }
+}
+
+function name(declaration) {
+  if (ts.isExportAssignment(declaration) || ts.isSourceFile(declaration)) return undefined;
+  return ts.getNameOfDeclaration(declaration);
+}
+
+// The word of a name: `x` of `#x`.
+function spelled(node) {
+  return ts.isPrivateIdentifier(node) ? node.text.slice(1) : node.text;
+}
+
+function begins(node) {
+  return node.getStart() + (ts.isPrivateIdentifier(node) ? 1 : 0);
+}
+
+function called(node) {
+  let at = node;
+  if (ts.isPropertyAccessExpression(at.parent) && at.parent.name === at) at = at.parent;
+  return ts.isCallExpression(at.parent) && at.parent.expression === at;
+}
+
+function owner(declaration) {
+  const up = declaration.parent;
+  return up && (ts.isClassLike(up) || ts.isInterfaceDeclaration(up) || ts.isEnumDeclaration(up)) && up.name ? up.name.text : '';
+}
+
+function isLocal(declaration) {
+  for (let at = declaration.parent; at && !ts.isSourceFile(at); at = at.parent) if (ts.isFunctionLike(at) || ts.isBlock(at)) return true;
+  return false;
+}
+
+function kindOf(declaration) {
+  const {SyntaxKind: kind} = ts;
+  switch (declaration.kind) {
+    case kind.FunctionDeclaration: case kind.FunctionExpression: return isLocal(declaration) ? 'local' : 'function';
+    case kind.MethodDeclaration: case kind.MethodSignature: case kind.GetAccessor: case kind.SetAccessor:
+      return owner(declaration) ? 'method' : 'member';
+    case kind.PropertyDeclaration: case kind.PropertySignature: return owner(declaration) ? 'field' : 'member';
+    case kind.PropertyAssignment: case kind.ShorthandPropertyAssignment: return 'member';
+    case kind.ClassDeclaration: return isLocal(declaration) ? 'local' : 'class';
+    case kind.InterfaceDeclaration: return 'interface';
+    case kind.TypeAliasDeclaration: return isLocal(declaration) ? 'local' : 'type';
+    case kind.EnumDeclaration: return 'enum';
+    case kind.EnumMember: return 'const';
+    case kind.TypeParameter: return 'typeparam';
+    case kind.Parameter: return ts.isParameterPropertyDeclaration(declaration, declaration.parent) ? 'field' : 'local';
+    case kind.VariableDeclaration: return isLocal(declaration) ? 'local' : 'var';
+    case kind.ImportSpecifier: case kind.ImportClause: case kind.NamespaceImport: case kind.ExportSpecifier: return 'alias';
+    default: return 'local';
+  }
+}
+
+readline.createInterface({input: process.stdin}).on('line', (line) => {
+  const {dir, only} = JSON.parse(line);
+  try {
+    const made = program(dir);
+    const reader = new Reader(made, dir);
+    const answer = only === 'errors' ? {broken: errors(made, (one) => reader.inside(one))} : reader.read();
+    fs.writeSync(1, `${JSON.stringify(answer)}\n`);
+  } catch (error) {
+    fs.writeSync(1, `${JSON.stringify({error: String(error.stack || error)})}\n`);
+  }
+});
