@@ -124,7 +124,10 @@ async def occurrences(
             continue
         if number % _READ_AT_ONCE == 0:
             await asyncio.sleep(0)  # reading a file needs no waiting, and there may be thousands
-        if text := await text_or_none(backend, path):
+        text = await text_or_none(backend, path)
+        if text is None and path.is_file():
+            unread.append(path)
+        if text:
             there = await backend.words.occurrences(path, text, claim.name)
             spans = [span for span in there if (path, span.start) not in has]
             if symbol.ids:  # a parameter of a macro has none

@@ -25,6 +25,7 @@ from lsp_mcp.evidence.check_gaps import (
     unexplained,
     unlisted,
     unproven,
+    unreadable,
     without,
 )
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
@@ -193,6 +194,7 @@ class WordCheck:
         open_files = {place.path for place in (*left.unknown, *left.unasked)} | set(left.unread)
         lines = lines_of((*left.unknown, *left.unasked), except_in=left.unread)
         gaps = await self._gaps(claim, open_files, lines)
+        gaps += await unreadable(self._backend, claim.name, left.unread)
         # An earlier reason still holds, even if the server does not repeat it.
         every = [*known, *gaps]
         gaps += [gap for gap in without(every, doubts) if not gap.lines and covered([gap], open_files)]
