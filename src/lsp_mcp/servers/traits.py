@@ -252,6 +252,9 @@ class WordCheck(Data, frozen=True):
     kind_pattern: str = ""  # text directly before a word of a separate name space
     # What a file has in which the server may list a call as a use of several overloads.
     template_pattern: str = ""
+    # In `Symbol.written`: that it belongs to a template or to a specialization of one; and what tells these apart.
+    of_template_pattern: str = ""
+    template_marks: str = ""
     # Words that begin longer names, with a pattern for the rest of such a name: names with another rest are others.
     longer_names: dict[str, str] = field(default_factory=dict)
     parameter_pattern: str = ""  # text directly before a parameter of the declaration whose name comes next

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from msgspec.structs import replace
@@ -40,12 +41,16 @@ class ByDefinition:
         same: list[Place] = []
         other: list[Place] = []
         unknown: list[Place] = []
+        inexplicable: list[Place] = []
         for place in places:
             meaning = definitions.known((place.path, place.span.start))
             if meaning is not None:
                 said = await _says(question, place, meaning)
-                (unknown if said is None else same if said else other).append(place)
-        found = so_far.explained(same=same, other=other, unknown=unknown)
+                if said is False and await _may_be_specialized(question, place, meaning):
+                    inexplicable.append(place)
+                else:
+                    (unknown if said is None else same if said else other).append(place)
+        found = so_far.explained(same=same, other=other, unknown=unknown, inexplicable=inexplicable)
         asked = frozenset(needed)
         return replace(
             found, unasked=tuple(place for place in found.unasked if place in asked),
@@ -75,6 +80,26 @@ async def _says(question: Question, place: Place, meaning: Meaning) -> bool | No
     if misread(meaning, claim.name, backend.plugin.word_check):
         return None
     return False
+
+
+async def _may_be_specialized(question: Question, place: Place, meaning: Meaning) -> bool:
+    """Whether `meaning` is a member of the same template as the symbol, and only an instance decides which is meant.
+
+    The server says that such a word means the member of the template itself. A rename of that one must not leave
+    behind those of specializations.
+    """
+    rules = question.backend.plugin.word_check
+    if not rules.of_template_pattern or question.symbol.role == "type":
+        return False
+    own = {one.written for one in await question.definitions.meaning(question.claim.at)}
+    of_templates = {one for one in own if re.search(rules.of_template_pattern, one)}
+    plain = {re.sub(rules.template_marks, "", one) for one in of_templates}
+    related = [one for one in meaning if re.sub(rules.template_marks, "", one.written) in plain]
+    if not related or not any(re.search(rules.of_template_pattern, one.written) for one in related):
+        return False
+    if (place.path, place.span.start) in sites_of(meaning):
+        return question.thorough
+    return re.search(rules.template_pattern, place.text.content) is not None
 
 
 async def _is_grouped(backend: Backend, definitions: Definitions, declared: Iterable[Site]) -> bool:

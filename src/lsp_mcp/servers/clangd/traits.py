@@ -172,6 +172,9 @@ WORD_CHECK = WordCheck(
     member_operators=frozenset([".", "->"]),
     # Which overload a call means whose arguments depend on a template's parameters, an instance decides: it is a use of
     # each.
+    # `@ST>1#T@Box@size`, `@SP>1#T@Box>#*t0.0@size` and `@S@Box>#C@size`: a template, and two of its specializations.
+    of_template_pattern=r"@S(?:[TP]>\d+#|@\w+>#)",
+    template_marks=r"(?<=@S)[TP](?=>)|>[^@]*(?:\$@[^@]+@\w+[^@]*)*",
     template_pattern=r"\btemplate\s*<|[(,]\s*(?:const\s+)?auto\b",
     qualifier_pattern=r"\s*(?:<[^;{}]*>\s*)?::",
     returned_pattern=r"(?:[)\]&]|\b(?:const|volatile|noexcept|mutable|constexpr|override|final))\s*->\s*\Z",
