@@ -52,6 +52,9 @@ class Diagnostics(Data, frozen=True):
     command_covers: Literal["file", "workspace"] = "file"  # what has been diagnosed when the command returns
     clears_closed: bool = False  # closing a document publishes empty diagnostics without a version
     elsewhere_pattern: str = ""  # messages about another file, which the related information names
+    remark_pattern: str = (
+        ""  # what ends a message without telling the problem: the same problem is told with and without
+    )
     outdated_code: str = ""  # code of the error that means that all were found with an old text of another file
     syntax_source: str = ""  # the `source` of errors that hide the code after them from the server
     # It gives the diagnostics of closed files on request, by what is on disk; "unchanged" for one that it never checks.

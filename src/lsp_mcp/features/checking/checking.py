@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,5 +61,10 @@ def _readable(path: Path) -> Text | None:
 def _place(backend: Backend, path: Path, diagnostic: Diagnostic) -> tuple[Path, Range, str]:
     """File, range and message; a problem in an included file counts for that file."""
     # A problem without a file of its own belongs to the including one.
-    other = elsewhere(diagnostic, backend.plugin.diagnostics.elsewhere_pattern)
-    return other or (path, diagnostic["range"], one_line(diagnostic))
+    rules = backend.plugin.diagnostics
+    where, range_, message = elsewhere(diagnostic, rules.elsewhere_pattern) or (
+        path,
+        diagnostic["range"],
+        one_line(diagnostic),
+    )
+    return where, range_, re.sub(rf"(?:{rules.remark_pattern})\Z", "", message) if rules.remark_pattern else message

@@ -53,6 +53,7 @@ DIAGNOSTICS = Diagnostics(
     # Of an included file it says so where that is included.
     clears_closed=True,
     elsewhere_pattern="[Ii]n (?:included file|template): ",
+    remark_pattern=r" \(fix(?:es)? available\)",
     # A header has changed since clangd read it for this document, and more errors follow, such as redefinitions.
     outdated_code="fe_ast_file_modified",
 )
