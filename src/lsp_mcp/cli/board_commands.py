@@ -111,6 +111,8 @@ def board_people(flags: ServerFlags, revoke: str | None, as_json: bool) -> None:
 
     flags.check()
     names = people_of(flags, revoke)
+    if revoke is not None and not as_json:
+        click.echo(f"ended the links and open pages of {revoke}; people of the board:", err=True)
     click.echo(json.dumps({"people": names}, ensure_ascii=False) if as_json else "\n".join(names))
 
 
