@@ -55,8 +55,9 @@ fix: env linters ## repair lint and formatting where that can be done by itself
 test: tools ## run the tests
 	.venv/bin/pytest -n 3 --dist loadfile $(ARGS)
 
-FAST := tests/objects tests/features tests/words tests/syntax $(addprefix tests/test_,text.py uris.py visible.py anchors.py waiting.py layers.py \
-	one_place_counts.py no_code_names_a_server.py)
+FAST := tests/objects tests/features tests/words tests/syntax $(addprefix tests/test_,text.py uris.py visible.py \
+	anchors.py waiting.py tcp_table.py constraints.py layers.py one_place_counts.py servers_are_named_in_one_place.py \
+	parts_are_joined_by_the_table.py)
 
 test-fast: env ## run the tests of the pure parts, which need no other program: about a minute
 	.venv/bin/pytest -n 2 $(FAST) $(ARGS)

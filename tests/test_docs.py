@@ -125,6 +125,16 @@ def test_the_steps_of_the_workflows_name_targets_files_and_programs_that_exist()
         assert set(re.findall(r"\.venv/bin/(\w+)", step)) <= {"python", "pytest", "uv"}, step
 
 
+@pytest.mark.parametrize("name", ["FAST", "GOLDEN"])
+def test_the_tests_that_the_makefile_chooses_exist(name: str) -> None:
+    chosen = subprocess.run(
+        ["make", "-s", "--no-print-directory", "-f", "Makefile", "-f", "-", "chosen"],
+        input=f"chosen:\n\t@echo $({name})\n", cwd=TOP, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert chosen.stdout.split()
+    assert [one for one in chosen.stdout.split() if not (TOP / one).exists()] == []
+
+
 def test_the_statuses_in_troubleshooting_are_worded_as_the_program_words_them() -> None:
     table = (DOCS / "troubleshooting.md").read_text("utf-8").partition("| status |")[2].partition("\n\n")[0]
     statuses = re.findall(r"`(.*?)`", "\n".join(row.split("|")[1] for row in table.splitlines()[2:]))
