@@ -1,4 +1,4 @@
-"""Tokens that the program makes for others, of which it keeps only the hash: agents of the board, people of a team."""
+"""Tokens that the program makes for others, of which it keeps only the hash: for agents, and for people of a team."""
 
 from __future__ import annotations
 
