@@ -63,7 +63,7 @@ def with_short_table(text: str) -> str:
             rows.append([names, adapter.name, *(tested.columns[one] for one in columns), tested.tests])
     data = [one for one in adapters if not (one.untested or one.searched_by_name)]
     names = ", ".join(dict.fromkeys(name for one in data for name in one.language_names))
-    untested = ", ".join(sorted(name for one in adapters if one.untested for name in one.language_names))
+    untested = ", ".join(sorted({name for one in adapters if one.untested for name in one.language_names}))
     shown = table(["language", "server", *columns, "tests"], rows, 9)
     return replaced(
         text,

@@ -13,13 +13,14 @@ PROSE = "Says what it tests.\n\ncrlf: a.go, c.go\nbom: b.go, c.go\nno-final-newl
 
 
 @pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.txtar")), ids=lambda path: path.stem)
-def test_an_archive_is_written_as_it_was_read_and_begins_with_prose(path: Path) -> None:
+def test_an_archive_is_written_as_it_was_read_and_begins_with_prose(path: Path, request: pytest.FixtureRequest) -> None:
     text = path.read_text("utf-8")
     archive = parse(text)
     assert str(archive) == text
     assert archive.prose.strip()
     assert archive.steps
-    assert all(section.body for section in archive.steps if section.name.startswith("call")), "an answer is missing"
+    if not request.config.getoption("update"):  # else they are being written
+        assert all(section.body for section in archive.steps if section.name.startswith("call")), "an answer is missing"
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,17 @@
 """Which parts of a text are code: `lsp_mcp.syntax.code`."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lsp_mcp.syntax import grammars
 from lsp_mcp.syntax.codes import code_of
 from lsp_mcp.syntax.grammars import grammar_of, has_grammar
 from lsp_mcp.text import Text
 
-LANGUAGES = (
-    "c",
-    "cpp",
-    "go",
-    "java",
-    "javascript",
-    "javascriptreact",
-    "python",
-    "rust",
-    "typescript",
-    "typescriptreact",
-)
+LANGUAGES = sorted(path.parent.name for path in Path(grammars.__file__).with_name("languages").glob("*/grammar.toml"))
 
 
 def marked(code: str, *languages: str) -> None:
