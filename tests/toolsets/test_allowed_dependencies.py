@@ -80,7 +80,7 @@ def test_a_file_of_a_replaced_module_is_refused_with_the_flag(desk: Desk, tmp_pa
 
 def test_places_in_a_replaced_module_are_found_and_counted_all_the_same(desk: Desk) -> None:
     said = ask(desk, "find_calls", "symbol=Use", "direction=callees")
-    assert "other/other.go#6:6 function Open" in said and "status: complete" in said
+    assert "other/other.go#6:6 Open" in said and "status: complete" in said
     said = ask(desk, "find_symbol_references_by_anchor", "symbol_anchor=use.go:9:Open")
     assert "Found 2 references" in said and "status: complete" in said
 
