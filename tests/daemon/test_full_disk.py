@@ -24,7 +24,7 @@ def test_an_edit_for_which_there_is_no_room_changes_nothing_and_is_made_with_roo
             assert "Found 2 references" in ask(one)
             assert len(desk.status()) == 1
             called = desk.run("call", "list_symbols_in_file", "file_path=a.go", "--format", "compact")
-            assert "3:6 function One" in called.stdout, called.stderr
+            assert "3:6 function| func One" in called.stdout, called.stderr
         renamed = one.call("rename_symbol_by_anchor", symbol_anchor="One", new_name="Uno")
         assert not renamed.get("isError"), answer(renamed)
         assert (desk.root / "a.go").read_text() == SOURCES["a.go"].replace("One", "Uno")

@@ -102,7 +102,7 @@ def test_two_sessions_of_a_neovim_share_a_daemon_and_each_has_its_own_anchors_an
         assert about["neovims"] == [nv.socket]
 
         # Anchors: what one was given is followed for that one.
-        assert "3:6 function One" in answer(one.call("list_symbols_in_file", file_path="a.go", format="compact"))
+        assert "3:6 function| func One" in answer(one.call("list_symbols_in_file", file_path="a.go", format="compact"))
         (desk.root / "a.go").write_text(SOURCES["a.go"].replace("func One", "func Zero() {}\n\nfunc One"))
         at = {"symbol_anchor": "go://a.go#3:6", "format": "compact"}
         assert "5:6" in answer(one.call("find_symbol_references_by_anchor", **at))

@@ -37,7 +37,7 @@ def test_sessions_and_calls_share_one_language_server_and_have_anchors_of_their_
         assert about["root"] == str(desk.root)
 
         # What one client was given is followed for that one: to a new one, the position is what is there now.
-        assert "3:6 function One" in answer(one.call("list_symbols_in_file", file_path="a.go", format="compact"))
+        assert "3:6 function| func One" in answer(one.call("list_symbols_in_file", file_path="a.go", format="compact"))
         (desk.root / "a.go").write_text(SOURCES["a.go"].replace("func One", "func Zero() {}\n\nfunc One"))
         at = "go://a.go#3:6"
         assert "5:6" in answer(one.call("find_symbol_references_by_anchor", symbol_anchor=at, format="compact"))
