@@ -33,7 +33,7 @@ _TOP = Path(__file__).resolve().parent.parent
 _EXAMPLES = Path(__file__).with_name("demo.toml")
 _PROGRAM = Path(sys.executable).with_name("lsp-mcp")
 _LOAD_TIMEOUT = "300"  # seconds: on a machine that never ran the server, it first reads everything there is
-_SYMBOL = re.compile(r"^ *\d+:\d+(?:-\d+)? (?:function|struct|class|interface) (\w+)", re.MULTILINE)
+_SYMBOL = re.compile(r"^\d+:(\d+)(?:-\d+)? (?:function|struct|class|interface)(?: (\w+))?(?:\| (.*))?$", re.MULTILINE)
 _ANCHOR = re.compile(r"^\w+://\S+#\d+:\d+", re.MULTILINE)
 
 
@@ -285,7 +285,8 @@ def _filled(value: Any, words: dict[str, Any]) -> Any:
 
 def functions_and_types(outline: str) -> list[str]:
     """The names of functions and types in an answer of `list_symbols_in_file` in compact form."""
-    return _SYMBOL.findall(outline)
+    named = (name or code[int(column) - 1 :] for column, name, code in _SYMBOL.findall(outline))  # the code may show it
+    return [word[0] for one in named if (word := re.match(r"\w+", one))]
 
 
 def _most_used(names: list[str], sources: Iterable[Path]) -> str:
