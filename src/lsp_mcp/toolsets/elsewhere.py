@@ -152,6 +152,8 @@ class OtherRepositories:
             return None, [Gap("not_searched", f"other repositories were not asked: {error.name} is not installed")]
         except LspMcpError as error:
             return None, [Gap("not_searched", f"other repositories were not asked: {error}")]
+        if not found.asked and not found.own:
+            return None, []  # an empty store is as none
         number = "1 indexed repository is" if found.asked == 1 else f"{found.asked:,} indexed repositories are"
         text = f"elsewhere only {number} known, each as of its commit"
         versions = sorted({one.version for one in found.found if one.version})
