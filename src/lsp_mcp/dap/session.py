@@ -469,7 +469,7 @@ class DebugSession:
     async def _until_gone(self, target: Target, pid: int) -> None:
         """End a target whose process is gone even if its adapter does not.
 
-        debugpy (1.8) waits for the end of its output, which other processes that it started hold open.
+        A debugger may wait for the end of its output, which other processes that it started hold open.
         """
         if await process_end(pid, until=self.over) and not await self.wait_for(
             lambda: target.state == "ended" or self.over.is_set(), _PROGRAM_END
