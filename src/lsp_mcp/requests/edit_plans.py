@@ -8,13 +8,24 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lsp_mcp.backend import Backend
+from lsp_mcp.backend import Backend, Trial
 from lsp_mcp.edits.plan import EditPlan, in_order, plan_workspace_edit
 from lsp_mcp.errors import PathError
-from lsp_mcp.protocol.lsp import ChangeAnnotation, DocumentChange, TextDocumentEdit, WorkspaceEdit
+from lsp_mcp.protocol.lsp import (
+    ChangeAnnotation,
+    DocumentChange,
+    TextDocumentEdit,
+    TextDocumentPositionParams,
+    WorkspaceEdit,
+)
 from lsp_mcp.requests.places import text_or_none
 from lsp_mcp.text import Text
 from lsp_mcp.uris import uri_path
+
+
+async def asked_rename(server: Backend | Trial, at: TextDocumentPositionParams, new_name: str) -> WorkspaceEdit:
+    """The server's edit that renames the symbol at a place; empty if it has none. Raises the errors of `request`."""
+    return await server.request("textDocument/rename", {**at, "newName": new_name}) or WorkspaceEdit()
 
 
 async def plan_of(backend: Backend, edits: Sequence[WorkspaceEdit]) -> EditPlan:

@@ -11,8 +11,9 @@ from msgspec import Struct
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError, RefusedError
 from lsp_mcp.gaps import Gap
-from lsp_mcp.protocol.lsp import Location, WorkspaceEdit
+from lsp_mcp.protocol.lsp import Location
 from lsp_mcp.requests.document_symbol import document_symbols
+from lsp_mcp.requests.edit_plans import asked_rename
 from lsp_mcp.requests.other_builds import edited
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import definition_places
@@ -51,13 +52,13 @@ async def generic_member_uses(backend: Backend, path: Path, point: Point) -> Mor
     name = member.place.text.slice(member.place.span)
     try:
         # Any unused name will do: nothing is renamed.
-        edit: WorkspaceEdit | None = await backend.request("textDocument/rename", {**at, "newName": f"{name}_"})
+        edit = await asked_rename(backend, at, f"{name}_")
     except RefusedError as error:
         text = (
             f"{backend.plugin.name} may miss uses of {name}, a field of a generic type, and cannot rename it: {error}"
         )
         return MoreUses(tuple(found), (Gap("unverified", text),))
-    uses = [place for place in edited(edit or {}) if await _is_use(backend, place, member.place)]
+    uses = [place for place in edited(edit) if await _is_use(backend, place, member.place)]
     return MoreUses((*found, *uses))
 
 

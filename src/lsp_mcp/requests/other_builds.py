@@ -29,6 +29,7 @@ from lsp_mcp.protocol.lsp import (
 )
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import document_symbols
+from lsp_mcp.requests.edit_plans import asked_rename
 from lsp_mcp.requests.kept_uses import Heard
 from lsp_mcp.requests.places import position_params
 from lsp_mcp.requests.scope import definition_places, outside_use
@@ -220,14 +221,14 @@ async def renamed_in_other_builds(
         file = uri_path(position["textDocument"]["uri"])
         await backend.documents.open(file)  # which makes the server load its build
         try:
-            more: WorkspaceEdit = await backend.request("textDocument/rename", {**position, "newName": new_name})
+            more = await asked_rename(backend, position, new_name)
         except RefusedError as error:
             if not (embedded and re.search(embedded, str(error))):
                 raise RefusedError(f"in the build of {file.name}: {error}", error.code) from None
             params = {**position, "context": {"includeDeclaration": True}}
             places = await backend.request("textDocument/references", params)
             more = {"changes": _changes(places or [], new_name)}
-        add_edits(edit, more or {})
+        add_edits(edit, more)
     changed = {key_of(location) for location in edited(edit)}
     left = {uri_path(location["uri"]) for location in other.locations if key_of(location) not in changed}
     return replace(other, searched=other.searched - left)

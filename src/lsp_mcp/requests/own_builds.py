@@ -12,6 +12,7 @@ from pathlib import Path
 from lsp_mcp.backend import Backend, Trial
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.protocol.lsp import Location, TextDocumentPositionParams, WorkspaceEdit
+from lsp_mcp.requests.edit_plans import asked_rename
 from lsp_mcp.requests.other_builds import add_edits, edited, key_of, position_of, unversioned
 from lsp_mcp.requests.places import position_params
 from lsp_mcp.requests.scope import outside_use
@@ -87,8 +88,7 @@ class _Build:
             if not listed:
                 continue
             done.update(map(key_of, listed))
-            params = {**position_of(places[at]), "newName": self._new_name}
-            more: WorkspaceEdit = await self._server.request("textDocument/rename", params) or WorkspaceEdit()
+            more = await asked_rename(self._server, position_of(places[at]), self._new_name)
             add_edits(self._more, unversioned(more))
         raise RefusedError("too many places")
 

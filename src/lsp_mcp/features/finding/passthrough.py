@@ -15,6 +15,7 @@ from lsp_mcp.features.types.outdated_relations import mistrust_outdated
 from lsp_mcp.features.types.subtypes import Subtypes
 from lsp_mcp.gaps import Gap
 from lsp_mcp.objects.walker import Walker, documents
+from lsp_mcp.protocol.lsp import Range
 from lsp_mcp.requests.places import plain_name, text_or_none
 from lsp_mcp.requests.scope import locations
 from lsp_mcp.text import Base, Point, Text, numbers_point
@@ -107,7 +108,7 @@ def _wrong(result: Any, word: str, texts: dict[str, Text | None], backend: Backe
         uri = location.get("uri")
         if not isinstance(range_, dict) or not isinstance(uri, str) or not (text := texts.get(uri)):
             continue
-        whole: Any = range_
+        whole = Range(start=range_["start"], end=range_["end"])
         found = text.slice(text.range_span(whole, backend.encoding))
         if found and name not in found:
             wrong.append((uri_path(uri), name))

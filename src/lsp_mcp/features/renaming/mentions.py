@@ -15,13 +15,12 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.disk.files import Signature, content_or_nothing
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.renaming.by_name import looked_up
-from lsp_mcp.features.renaming.named_after import Renamed, renamed_symbol
+from lsp_mcp.features.renaming.named_after import Renamed, one_definition, renamed_symbol
 from lsp_mcp.prose import first_few
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.refusals import note
-from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol, flat
 from lsp_mcp.servers.traits import Mention
 from lsp_mcp.text import Point, Text
@@ -67,10 +66,9 @@ async def renamed_parameter(backend: Backend, path: Path, point: Point) -> Renam
     if not any(PARAMETER in rule.kinds for rule in backend.plugin.mentions):
         return None
     try:
-        places = await definition_places(backend, path, point)
-        if len(places) != 1 or not places[0][0].is_relative_to(backend.root):
+        if (declared := await one_definition(backend, path, point)) is None:
             return None
-        file, start = places[0]
+        file, start = declared
         outline = flat(await document_symbols(backend, file))
     except RefusedError as error:
         note(path, error)

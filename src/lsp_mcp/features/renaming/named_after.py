@@ -55,10 +55,9 @@ async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed 
     if not backend.plugin.renaming.followers and not backend.plugin.renaming.known_by_name:
         return None
     try:
-        places = await definition_places(backend, path, point)
-        if len(places) != 1 or not places[0][0].is_relative_to(backend.root):
+        if (declared := await one_definition(backend, path, point)) is None:
             return None
-        file, start = places[0]
+        file, start = declared
         if not backend.plugin.language_of(file):  # a body in assembler
             return await declared_beside(backend, file, start)
         outline = await document_symbols(backend, file)
@@ -66,6 +65,12 @@ async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed 
         note(path, error)
         return None
     return next(_at(backend, outline, {start}), None)
+
+
+async def one_definition(backend: Backend, path: Path, point: Point) -> tuple[Path, Point] | None:
+    """Where the symbol at `point` is defined, if that is one place of the workspace. Raises the errors of `request`."""
+    places = await definition_places(backend, path, point)
+    return places[0] if len(places) == 1 and places[0][0].is_relative_to(backend.root) else None
 
 
 async def declared_beside(backend: Backend, file: Path, start: Point) -> Renamed | None:

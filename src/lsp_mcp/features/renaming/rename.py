@@ -34,7 +34,7 @@ from lsp_mcp.features.types.overrides import Overrides, overrides
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 from lsp_mcp.protocol.lsp import TextDocumentPositionParams, WorkspaceEdit
-from lsp_mcp.requests.edit_plans import plan_of
+from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.requests.own_builds import renamed_in_own_builds
 from lsp_mcp.requests.places import Place, last_word, position_params
@@ -126,8 +126,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         raise RefusedError(f"{backend.plugin.name} cannot rename")
     asks = prepare and isinstance(provider, dict) and provider.get("prepareProvider")
     prefix = await _prepare(backend, at, text, identifier, new_name) if asks else ""
-    params = {**at, "newName": prefix + new_name}
-    edit: WorkspaceEdit = await backend.request("textDocument/rename", params) or WorkspaceEdit()
+    edit = await asked_rename(backend, at, prefix + new_name)
     await _with_family(backend, family, text.slice(identifier), new_name, edit)
     searched = await _renamed_elsewhere(backend, path, identifier.start, new_name, edit)
     renamed = await renamed_symbol(backend, path, identifier.start)
@@ -231,9 +230,7 @@ async def _with_family(backend: Backend, family: Overrides, name: str, new_name:
             continue
         try:
             at = position_params(path, await backend.documents.open(path), start, backend.encoding)
-            more: WorkspaceEdit = (
-                await backend.request("textDocument/rename", {**at, "newName": new_name}) or WorkspaceEdit()
-            )
+            more = await asked_rename(backend, at, new_name)
         except (PathError, RefusedError) as error:
             raise RefusedError(f"{method.name}, which must share its name, cannot be renamed: {error}") from None
         add_edits(edit, more)
@@ -246,10 +243,8 @@ async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: W
     for follower in await named_after(backend, renamed, new_name):
         why = f"no such name is possible for {new_name}"
         if follower.new_name:
-            params = {**follower.position(backend), "newName": follower.new_name}
             try:
-                more: WorkspaceEdit = await backend.request("textDocument/rename", params) or WorkspaceEdit()
-                add_edits(edit, more)
+                add_edits(edit, await asked_rename(backend, follower.position(backend), follower.new_name))
             except RefusedError as error:
                 why = str(error)
             else:

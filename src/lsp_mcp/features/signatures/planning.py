@@ -16,7 +16,7 @@ from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.signatures.rewriting import CannotError, Rewriting
 from lsp_mcp.features.signatures.uses import Uses
 from lsp_mcp.features.signatures.wanted import Added, SignatureOptions, Wanted, arranged
-from lsp_mcp.requests.edit_plans import plan_of
+from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.references import references
 from lsp_mcp.requests.scope import definition_places
@@ -348,7 +348,7 @@ class _Planner:
         assert parameter.name
         path, text = spot.place.path, spot.place.text
         params = position_params(path, text, text.offset_point(parameter.name[0]), self._backend.encoding)
-        edit = await self._backend.request("textDocument/rename", {**params, "newName": new})
+        edit = await asked_rename(self._backend, params, new)
         plan = await plan_of(self._backend, [edit]) if edit else EditPlan(())
         listing = spot.function.listing
         for step in plan.steps:
