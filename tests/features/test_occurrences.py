@@ -48,10 +48,11 @@ async def test_of_too_many_places_the_first_are_looked_at_and_all_in_doubted_fil
     backend: Any = Everywhere()
     files = [ROOT / f"{number}.go" for number in range(1000)]
     claim = Claim("name", (HOME, Point(1, 1)), ())
-    found, unread = await occurrences(backend, claim, SYMBOL, files, None, {files[900]}, 20)
+    found, unread, unreadable = await occurrences(backend, claim, SYMBOL, files, None, {files[900]}, 20)
     assert backend.read == [*files[:10], files[900]]
     assert [place.path for place in found] == sorted((*files[:10], files[900]) * 2, key=files.index)
     assert unread == [path for path in files if path not in backend.read]
+    assert not unreadable
 
 
 @bounded
@@ -60,9 +61,10 @@ async def test_without_a_bound_every_file_is_read_for_what_the_answer_lacks() ->
     files = [ROOT / f"{number}.go" for number in range(1000)]
     has = {(path, Point(1, 1)) for path in files}
     claim = Claim("name", (HOME, Point(1, 1)), has, counts=lambda place: place.path != files[3])
-    found, unread = await occurrences(backend, claim, SYMBOL, files, None, (), None)
+    found, unread, unreadable = await occurrences(backend, claim, SYMBOL, files, None, (), None)
     assert [(place.path, place.span.start) for place in found] == [(p, Point(1, 6)) for p in files if p != files[3]]
     assert not unread
+    assert not unreadable
 
 
 PATHS = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(lambda names: ROOT.joinpath(*names))

@@ -10,7 +10,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Definitions
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
-from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.requests.places import Place
 from lsp_mcp.syntax.grammars import has_grammar
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.words.workspace_words import FilesWith
@@ -76,14 +76,13 @@ def unproven(name: str, places: Sequence[Place], unread: Collection[Path], pendi
     return [Gap("unverified", f"unverified: {', and '.join(parts)}; ask again", files, about="unproven")]
 
 
-async def unreadable(backend: Backend, name: str, files: Iterable[Path]) -> list[Gap]:
-    """The gap for those of `files` with `name` that are not text."""
-    left = [path for path in files if await text_or_none(backend, path) is None]
-    if not left:
+def not_text(backend: Backend, name: str, files: Sequence[Path]) -> list[Gap]:
+    """The gap for `files` with `name` that are not text."""
+    if not files:
         return []
-    shown = first_few([path.relative_to(backend.root).as_posix() for path in left], _MOST_NAMED)
+    shown = first_few([path.relative_to(backend.root).as_posix() for path in files], _MOST_NAMED)
     text = f"not UTF-8, so not searched for {name}: {shown}"
-    return [Gap("not_searched", text, tuple(left), brief=f"not UTF-8, so not searched for {name}", about=shown)]
+    return [Gap("not_searched", text, tuple(files), brief=f"not UTF-8, so not searched for {name}", about=shown)]
 
 
 def compared_without_grammar(backend: Backend, places: Iterable[Place]) -> list[Gap]:

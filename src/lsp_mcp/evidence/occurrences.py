@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence, Sized
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -97,6 +97,14 @@ async def in_thread_if_many(work: Callable[[], Value], files: Sized) -> Value:
     return work() if len(files) < _MANY else await asyncio.to_thread(work)
 
 
+class Occurring(NamedTuple):
+    """Places of a name, the files that were not read, and those that are not text."""
+
+    places: list[Place]
+    unread: list[Path]
+    unreadable: list[Path]
+
+
 async def occurrences(
     backend: Backend,
     claim: Claim,
@@ -105,15 +113,16 @@ async def occurrences(
     within: tuple[Path, Span] | None,
     doubted: Collection[Path],
     most: int | None,
-) -> tuple[list[Place], list[Path]]:
+) -> Occurring:
     """Places of the name in the code of `files` that could mean the symbol and are not in the answer.
 
-    If there are more than `most`, only the first, and those in `doubted` files; and the files that were not read.
+    If there are more than `most`, only the first, and those in `doubted` files.
     """
     has = set(claim.sites)
     rest = await _rest_of_name(backend, claim)
     found: list[Place] = []
     unread: list[Path] = []
+    unreadable: list[Path] = []
     for number, path in enumerate(files):
         if not number % _READ_AT_ONCE and budget.left() <= 0:
             budget.cut()
@@ -126,7 +135,7 @@ async def occurrences(
             await asyncio.sleep(0)  # reading a file needs no waiting, and there may be thousands
         text = await text_or_none(backend, path)
         if text is None and path.is_file():
-            unread.append(path)
+            unreadable.append(path)
         if text:
             there = await backend.words.occurrences(path, text, claim.name)
             spans = [span for span in there if (path, span.start) not in has]
@@ -140,7 +149,7 @@ async def occurrences(
     if within:
         path, span = within
         found = [place for place in found if place.path != path or span.start <= place.span.start < span.end]
-    return found, unread
+    return Occurring(found, unread, unreadable)
 
 
 class _Rest(Struct, frozen=True):

@@ -22,10 +22,10 @@ from lsp_mcp.evidence.check_gaps import (
     compared_without_grammar,
     lines_of,
     meaningless,
+    not_text,
     unexplained,
     unlisted,
     unproven,
-    unreadable,
     without,
 )
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
@@ -37,7 +37,16 @@ from lsp_mcp.evidence.explainers.in_index import InIndex
 from lsp_mcp.evidence.explainers.in_macro import InMacro
 from lsp_mcp.evidence.explainers.in_other_builds import InOtherBuilds
 from lsp_mcp.evidence.identity import Identity, identity
-from lsp_mcp.evidence.occurrences import Claim, covered, in_order, in_thread_if_many, leftover, occurrences, seeing
+from lsp_mcp.evidence.occurrences import (
+    Claim,
+    Occurring,
+    covered,
+    in_order,
+    in_thread_if_many,
+    leftover,
+    occurrences,
+    seeing,
+)
 from lsp_mcp.evidence.verdicts import Explainer, Question, Verdicts, verdicts
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
@@ -79,19 +88,21 @@ class _Search(Struct):
     symbol: Identity | None  # None: no search
     files: list[Path]
     within: tuple[Path, Span] | None
-    found: tuple[list[Place], list[Path]] | None = None
+    found: Occurring | None = None
     found_of: object = None
 
 
 class _Open(Struct, frozen=True):
     """What the proof of an answer has left open.
 
-    `unknown` places are unknown to the server, `unasked` ones were not asked about yet; `unread` files have the name.
+    `unknown` places are unknown to the server, `unasked` ones were not asked about yet; `unread` and
+    `unreadable` files have the name.
     """
 
     unknown: tuple[Place, ...]
     unasked: tuple[Place, ...]
     unread: tuple[Path, ...]
+    unreadable: tuple[Path, ...]
 
 
 class WordChecks:
@@ -176,13 +187,14 @@ class WordCheck:
         doubted = await in_thread_if_many(partial(covered, doubts, search.files), search.files)
         is_exact = backend.plugin.word_check.exact and not thorough
         most = None if thorough else _MOST_OF_EXACT if is_exact else MOST_ASKED
-        found, unread = await self._found(claim, search, doubted, most)
-        question = Question(backend, self.definitions, claim, symbol, doubted, unread, thorough)
+        found, unread, unreadable = await self._found(claim, search, doubted, most)
+        question = Question(backend, self.definitions, claim, symbol, doubted, [*unread, *unreadable], thorough)
         judged = await verdicts(EXPLAINERS, question, found)
         left = _Open(
             (*judged.unknown, *judged.inexplicable),
             judged.unasked,
             tuple(path for path in unread if not is_exact or path in doubted),
+            tuple(path for path in unreadable if not is_exact or path in doubted),
         )
         gaps += await self._open_gaps(claim, left, gaps, doubts)
         gaps += _trusted(claim.name, found, judged, len(unread) - len(left.unread))
@@ -191,10 +203,10 @@ class WordCheck:
 
     async def _open_gaps(self, claim: Claim, left: _Open, known: Sequence[Gap], doubts: Sequence[Gap]) -> list[Gap]:
         """The gaps for what is `left`; `known` are found already, `doubts` were before anything was asked."""
-        open_files = {place.path for place in (*left.unknown, *left.unasked)} | set(left.unread)
+        open_files = {place.path for place in (*left.unknown, *left.unasked)} | {*left.unread, *left.unreadable}
         lines = lines_of((*left.unknown, *left.unasked), except_in=left.unread)
         gaps = await self._gaps(claim, open_files, lines)
-        gaps += await unreadable(self._backend, claim.name, left.unread)
+        gaps += not_text(self._backend, claim.name, left.unreadable)
         # An earlier reason still holds, even if the server does not repeat it.
         every = [*known, *gaps]
         gaps += [gap for gap in without(every, doubts) if not gap.lines and covered([gap], open_files)]
@@ -227,7 +239,7 @@ class WordCheck:
             return [*await self._gaps(claim, ()), *gaps]
         files, within = await seeing(backend, claim, symbol, words.files)
         doubted = covered(hiding(await self._gaps(claim, files)), files)
-        found, _ = await occurrences(backend, claim, symbol, sorted(doubted), within, doubted, None)
+        found = (await occurrences(backend, claim, symbol, sorted(doubted), within, doubted, None)).places
         return [*await self._gaps(claim, {place.path for place in found}, lines_of(found)), *gaps]
 
     # --- inside ------------------------------------------------------------------------------------
@@ -254,9 +266,7 @@ class WordCheck:
             self._searches.put((claim.name, claim.at), stamp, search, 1 + len(words.files) + len(claim.sites))
         return search
 
-    async def _found(
-        self, claim: Claim, search: _Search, doubted: frozenset[Path], most: int | None
-    ) -> tuple[list[Place], list[Path]]:
+    async def _found(self, claim: Claim, search: _Search, doubted: frozenset[Path], most: int | None) -> Occurring:
         """`occurrences` in the files of `search`, `doubted` ones first, cached."""
         assert search.symbol
         about = claim.counts, doubted, most
