@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from archives.workspaces import direct
-from lsp_mcp.errors import MissingProgramError
+from languages.served import served
 
 PROJECTS = {
     "basedpyright": {
@@ -38,10 +37,7 @@ def ask(backend: str, root: Path, *calls: dict[str, Any]) -> list[dict[str, Any]
     for file, text in PROJECTS[backend].items():
         (root / file).parent.mkdir(exist_ok=True)
         (root / file).write_text(text)
-    try:
-        open_workspace = direct(backend)
-    except MissingProgramError as error:
-        pytest.skip(f"{backend}: {error}")
+    open_workspace = served(backend)
 
     async def asked() -> list[str]:
         async with open_workspace(root) as call:

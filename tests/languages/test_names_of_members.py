@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from archives.workspaces import direct
-from lsp_mcp.errors import MissingProgramError
+from languages.served import served
 
 PRIVATE = {
     "tsconfig.json": '{"compilerOptions": {"strict": true, "noEmit": true, "target": "esnext"}}',
@@ -34,10 +33,7 @@ FIRST = {
 def answers(backend: str, root: Path, files: dict[str, str], *calls: dict[str, Any]) -> list[dict[str, Any]]:
     for file, text in files.items():
         (root / file).write_text(text)
-    try:
-        open_workspace = direct(backend)
-    except MissingProgramError as error:
-        pytest.skip(f"{backend}: {error}")
+    open_workspace = served(backend)
 
     async def asked() -> list[str]:
         async with open_workspace(root) as call:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from archives.workspaces import direct
-from lsp_mcp.errors import LspMcpError, MissingProgramError
+from languages.served import served
+from lsp_mcp.errors import LspMcpError
 
 # `first` is used in another file, in a function with a parameter called `taken`; another function has `spare`.
 PROJECTS = {
@@ -44,10 +44,7 @@ def rename(backend: str, root: Path, symbol: str, new_name: str) -> str:
     for file, text in PROJECTS[backend].items():
         (root / file).parent.mkdir(exist_ok=True)
         (root / file).write_text(text)
-    try:
-        open_workspace = direct(backend)
-    except MissingProgramError as error:
-        pytest.skip(f"{backend}: {error}")
+    open_workspace = served(backend)
 
     async def asked() -> str:
         async with open_workspace(root) as call:

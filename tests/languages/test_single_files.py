@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from archives.workspaces import direct
+from languages.served import served
 from lsp_mcp.adapters import adapter_files, load_adapter
 from lsp_mcp.data import data_folder
-from lsp_mcp.errors import MissingProgramError
 
 FILES = {
     "vscode-css": ("a.css", ":root { --main: red; }\n.door { color: var(--main); }\n", [":root", ".door"]),
@@ -24,10 +23,7 @@ SAMPLES = Path(__file__).parent / "samples"
 
 
 def ask(backend: str, root: Path, tool: str, **arguments: Any) -> dict[str, Any]:
-    try:
-        open_workspace = direct(backend)
-    except MissingProgramError as error:
-        pytest.skip(f"{backend}: {error}")
+    open_workspace = served(backend)
 
     async def asked() -> str:
         async with open_workspace(root) as call:

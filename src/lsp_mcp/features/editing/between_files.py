@@ -121,14 +121,15 @@ async def moved(
     start = rules.once if not there.content and backend.plugin.is_header(to) else ""
     parts = (f"{start}{before}".rstrip(), code, behind)
     after = "\n\n".join(part for part in parts if part).rstrip("\n") + "\n"
+    included = _headers(rules, text.content)
     if include_all or not there.content:
-        headers = [header for header in _headers(rules, text.content) if not _is_file(one.path, header, to)]
+        headers = [header for header in included if not _is_file(one.path, header, to)]
         lines = [rules.include.format(header=header) for header in headers]
         after = _with_headers(rules, after, lines, keep=there.content)
     rest = _without(text, one.declared.span)
     if backend.plugin.is_header(to) and (own or backend.plugin.is_header(one.path)):
-        spelled = _spelled(rules, text.content, one.path, to, backend.root)
-        if not any(_is_file(one.path, header, to) for header in _headers(rules, text.content)):
+        spelled = _spelled(included, one.path, to, backend.root)
+        if not any(_is_file(one.path, header, to) for header in included):
             rest = _with_headers(rules, rest, [rules.include.format(header=f'"{spelled}"')], keep=rest)
     return Move(one, to, there, code, {one.path: (text, rest), to: (there, after)})
 
@@ -229,13 +230,13 @@ def _is_file(source: Path, header: str, file: Path) -> bool:
     )
 
 
-def _spelled(rules: Headers, content: str, source: Path, to: Path, root: Path) -> str:
-    """How `source` would include `to`: from the folder from which it includes others, else from its own."""
+def _spelled(included: Sequence[str], source: Path, to: Path, root: Path) -> str:
+    """How `source`, which has `included` others, would include `to`: from where it includes these, else its folder."""
     if to.parent == source.parent:
-        own = [header[1:-1] for header in _headers(rules, content) if (source.parent / header[1:-1]).is_file()]
-        if own or not any("/" in header for header in _headers(rules, content)):
+        own = [header[1:-1] for header in included if (source.parent / header[1:-1]).is_file()]
+        if own or not any("/" in header for header in included):
             return to.name
-    for header in _headers(rules, content):
+    for header in included:
         for folder in (source.parent, *source.parent.parents):
             if folder.is_relative_to(root) and (folder / header[1:-1]).is_file() and to.is_relative_to(folder):
                 return to.relative_to(folder).as_posix()
