@@ -100,6 +100,12 @@ def identifiers_in_code(text: Text, line: int, language: Language | None) -> lis
     return [span for span in spans if code.part(text.point_offset(span.start)) == "code"]
 
 
+def names_in(text: Text, span: Span, language: Language | None) -> list[Span]:
+    """`identifiers_in_code` of all lines of `span`, those that begin in it."""
+    found = [name for line, _ in text.numbered(span) for name in identifiers_in_code(text, line, language)]
+    return [name for name in found if span.start <= name.start < span.end]
+
+
 def macro_at(text: Text, span: Span, language: Language | None) -> Span | None:
     """The name of the macro whose definition contains `span`; None if there is none."""
     macro = _macro(text, span, language)

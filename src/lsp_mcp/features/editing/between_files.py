@@ -19,7 +19,7 @@ from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
 from lsp_mcp.servers.traits import Headers
 from lsp_mcp.text import Span, Text
 from lsp_mcp.uris import uri_path
-from lsp_mcp.words.lexing import identifiers_in_code
+from lsp_mcp.words.lexing import names_in
 
 _TYPES = ("class", "struct", "union", "enum", "interface", "type_alias")
 _MOST_NAMES = 400  # in what moves, whose meaning is compared
@@ -43,12 +43,7 @@ class Move(Struct, frozen=True):
         """
         rules, path, text = backend.plugin.word_check, self.one.path, self.one.declared.text
         code, language = self.one.declared.code, backend.plugin.language_of(path)
-        names = [
-            name
-            for line, _ in text.numbered(code, 0)
-            for name in identifiers_in_code(text, line, language)
-            if code.start <= name.start < code.end
-        ]
+        names = names_in(text, code, language)
         if len(names) > _MOST_NAMES:
             raise RefusedError(f"it has more than {_MOST_NAMES:,} names, too many to compare what they mean; move less")
         found = {}

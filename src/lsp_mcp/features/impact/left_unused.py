@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,10 +14,9 @@ from lsp_mcp.features.impact.unused import is_judged, only_in_tests, sure_uses
 from lsp_mcp.requests.containers import Container, Containers
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.text import Point, Span, Text
-from lsp_mcp.words.lexing import identifiers_in_code
+from lsp_mcp.words.lexing import names_in
 
 _MOST = 30  # different names of the deleted code that are looked at
-_AT_ONCE = 8
 
 
 class LeftUnused(Struct):
@@ -40,7 +38,6 @@ async def left_unused(
     What is not known for sure, such as a method that an interface may call, is left out.
     """
     result = LeftUnused()
-    room = asyncio.Semaphore(_AT_ONCE)
     names = list(_names(backend, deleted))
     result.late = len(names) > _MOST
     used: dict[tuple[Path, Point], Container] = {}
@@ -56,7 +53,7 @@ async def left_unused(
         except LspMcpError:
             continue
     for site in sorted(used, key=lambda site: (str(site[0]), site[1])):
-        uses = await sure_uses(backend, word_check, used[site], room)
+        uses = await sure_uses(backend, word_check, used[site])
         if uses is None:
             continue
         left = [use for use in uses if not _is_in(deleted, use.path, use.span.start)]
@@ -73,11 +70,10 @@ def _names(backend: Backend, deleted: Mapping[Path, tuple[Text, Sequence[Span]]]
     for path, (text, spans) in deleted.items():
         language = backend.plugin.language_of(path)
         for span in spans:
-            for line, _ in text.numbered(span, 0):
-                for one in identifiers_in_code(text, line, language):
-                    if span.start <= one.start < span.end and (name := text.slice(one)) not in seen:
-                        seen.add(name)
-                        yield path, one.start
+            for one in names_in(text, span, language):
+                if (name := text.slice(one)) not in seen:
+                    seen.add(name)
+                    yield path, one.start
 
 
 def _is_in(deleted: Mapping[Path, tuple[Text, Sequence[Span]]], path: Path, point: Point) -> bool:

@@ -147,11 +147,9 @@ def is_judged(backend: Backend, one: Container) -> bool:
     return one.kind in _JUDGED and not called
 
 
-async def sure_uses(
-    backend: Backend, word_check: WordCheck, one: Container, room: asyncio.Semaphore
-) -> list[Place] | None:
+async def sure_uses(backend: Backend, word_check: WordCheck, one: Container) -> list[Place] | None:
     """The uses of `one` outside itself; None if it may have others, or something else may call it."""
-    found = await _known_verdict(backend, word_check, one, backend.generation, room)
+    found = await _known_verdict(backend, word_check, one, backend.generation, asyncio.Semaphore())
     if not isinstance(found, _Verdict) or found.doubts or found.is_implicit:
         return None
     return found.uses
