@@ -98,12 +98,10 @@ class Walker(Struct, frozen=True):
         return _walk(value, home, visit)
 
     def _to_caller(self, place: Json, keys: _Keys, document: str | None, _path: FieldPath) -> Json:
-        if keys == _POSITION and (
-            quick := self._text(document).plain_numbers(
-                Position(line=place["line"], character=place["character"]), self.base
-            )
-        ):
-            return dict(quick)
+        if keys == _POSITION:
+            position = Position(line=place["line"], character=place["character"])
+            if quick := self._text(document).plain_numbers(position, self.base):
+                return dict(quick)
         numbers = [number for key in keys if (number := whole(place[key])) is not None]
         if len(numbers) < len(keys):
             return {}  # it only looks like a place

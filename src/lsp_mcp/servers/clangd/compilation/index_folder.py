@@ -263,9 +263,8 @@ class IndexFolder:
         try:
             listed = json.loads(self._files.read_bytes())
             if listed["made_with"] == _surroundings(self._rules):
-                return {Path(path): _Known.from_listed(*one) for path, one in listed["files"].items()}, listed[
-                    "is_final"
-                ]
+                known = {Path(path): _Known.from_listed(*one) for path, one in listed["files"].items()}
+                return known, listed["is_final"]
             log.info("the environment has changed: the index in %s is built again", self._home)
         except (OSError, ValueError, TypeError, LookupError) as error:
             log.debug("%s: %r", self._files, error)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any
 
 from lsp_mcp.protocol.lsp import Diagnostic, DiagnosticRelatedInformation, Position, Range
 from lsp_mcp.text import PositionEncoding, Text
-
-Json = Any
 
 
 class UnitText:
