@@ -81,6 +81,18 @@ def test_quotes_in_text_of_a_macro_begin_strings() -> None:
     marked('#define M(x) foo!(#x "foo" x##foo! /* foo */) // foo\n#pragma foo!("foo")\nfoo!();', "c", "cpp")
 
 
+def test_strings_of_macros_that_stand_like_declarations_are_not_code() -> None:
+    flags = """FLAG(int, a, 1, "foo (http://x/)");
+FLAG(bool, b, true, "foo");
+FLAG(bool, c, 1'0,
+     "Each foo to <foo>.x" R"x(foo)")x");
+#include <foo.h>
+#error it isn't foo
+namespace foo! { char foo! = '"'; /* foo */ int foo!; } // foo
+"""
+    marked(flags, "cpp")
+
+
 def test_suffixes_of_literals_are_names() -> None:
     marked('auto a = "foo"foo! + f("foo");', "cpp")
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from lsp_mcp.syntax.grammars import Grammar
-from lsp_mcp.syntax.preprocessor import Macro, directives
+from lsp_mcp.syntax.preprocessor import Macro, comments_and_strings, directives
 from lsp_mcp.syntax.trees import Parsed, parsed
 from lsp_mcp.text import Text
 
@@ -95,19 +95,28 @@ def _captured(text: Parsed, grammar: Grammar) -> Iterator[_Stretch]:
     query, content = grammar.query("code"), text.text.content
     assert query, grammar.name
     captures = QueryCursor(query).captures(text.root)
+    if grammar.has_directives and text.root.has_error:  # a macro that is used like a declaration, for example
+        hidden = comments_and_strings(content)
+        yield from ((start, end, _COMMENT if is_comment else _STRING) for start, end, is_comment in hidden)
+    else:
+        yield from _hidden(text, captures, query)
+    yield from ((*text.offsets(node), _CODE) for node in captures.get("code", ()))
+    for node in captures.get("format", ()):
+        for found in _FORMATTED.finditer(content, *text.offsets(node)):
+            yield *found.span(1), _CODE
+
+
+def _hidden(text: Parsed, captures: Mapping[str, Sequence[Node]], query: Query) -> Iterator[_Stretch]:
+    """The comments and strings that the tree has."""
     is_code = _code_in_comments(query)
     for node in captures.get("comment", ()):
         start, end = text.offsets(node)
-        if not (is_code and is_code.match(content, start)):
+        if not (is_code and is_code.match(text.text.content, start)):
             yield start, end, _COMMENT
     may_be_misread = text.root.has_error
     for node in captures.get("string", ()):
         if not (may_be_misread and _is_uncertain(node)):
             yield *text.offsets(node), _STRING
-    yield from ((*text.offsets(node), _CODE) for node in captures.get("code", ()))
-    for node in captures.get("format", ()):
-        for found in _FORMATTED.finditer(content, *text.offsets(node)):
-            yield *found.span(1), _CODE
 
 
 def _is_uncertain(node: Node) -> bool:

@@ -1,4 +1,4 @@
-"""Lines for C's preprocessor: macros, conditions that are never true, and lines without code: `directives`. Pure.
+"""C's preprocessor: macros, conditions that are never true, lines without code (`directives`); its tokens. Pure.
 
 They are found line by line, not in the tree: the preprocessor is a language of its own, in which a line is a statement,
 and the grammars know directives only where a whole declaration or statement may be.
@@ -7,13 +7,22 @@ and the grammars know directives only where a whole declaration or statement may
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>[a-z_]+)(?P<rest>(?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _MACRO = re.compile(r"[ \t]+(?P<name>\w+)(?:\((?P<parameters>[\w\s,.\\]*)\))?")
 _ZERO = re.compile(r"[ \t]+0[ \t]*(?:\r?\Z|//|/\*)")
+# What the preprocessor reads as one: a comment, a string or character, the header of an include, a name, a number.
+_TOKEN = re.compile(
+    r"""(?P<comment>//(?:\\\r?\n|[^\n])*|/\*(?s:.*?)(?:\*/|\Z))
+    |(?P<string>(?:u8|[uUL])?R"(?P<delimiter>[^\s()\\"]{0,16})\((?s:.*?)\)(?P=delimiter)"
+    |"(?:\\(?:\r?\n|.)|[^"\\\n])*"|'(?:\\(?:\r?\n|.)|[^'\\\n])+')
+    |^[ \t]*\#[ \t]*(?:include|include_next|import)[ \t]*(?P<header><[^>\n]*>)
+    |[^\W\d]\w*|\.?\d(?:'?[\w.]|(?<=[eEpP])[+-])*""",
+    re.MULTILINE | re.VERBOSE,
+)
 _NO_CODE = frozenset({"error", "warning"})
 _INCLUDES = frozenset({"include", "include_next", "import"})
 
@@ -70,6 +79,16 @@ def directives(content: str, is_code: Callable[[int], bool]) -> Directives:
         elif what not in _INCLUDES:
             others.append(found.span("rest"))
     return Directives(tuple(macros), tuple(never), tuple(no_code), tuple(others))
+
+
+def comments_and_strings(content: str) -> Iterator[tuple[int, int, bool]]:
+    """The comments and strings of `content`, in order: start, end, and if a comment.
+
+    These don't depend on how code can be parsed: the preprocessor finds them before.
+    """
+    for found in _TOKEN.finditer(content):
+        if what := next((one for one in ("comment", "string", "header") if found[one]), None):
+            yield *found.span(what), what == "comment"
 
 
 def macro_line(content: str, offset: int) -> bool:
