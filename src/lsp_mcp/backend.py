@@ -237,6 +237,9 @@ class Coverage(Protocol):
     async def part_of(self, path: Path) -> tuple[Path, int] | None:
         """File and line, from 1, of the code that `path` is included inside of, without which the server reads it."""
 
+    async def compiles_with(self, pattern: str) -> bool:
+        """Whether a file may be compiled by a command that has text like `pattern`."""
+
     def has_reread(self, path: Path) -> bool:
         """Whether the server has read `path` again after a change; its index may still hold the old state."""
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.evidence.definitions import Definitions
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
 from lsp_mcp.syntax.grammars import has_grammar
-from lsp_mcp.text import Point, Span, Text
+from lsp_mcp.text import Point
 from lsp_mcp.words.workspace_words import FilesWith
 
 _MOST_NAMED = 3  # places or files listed in a gap
@@ -40,17 +38,6 @@ def meaningless(backend: Backend, name: str, at: tuple[Path, Point]) -> list[Gap
     where = _site(*at, backend.root)
     text = f"unverified: {backend.plugin.name} does not know what {name} means at {where}; ask at another use"
     return [Gap("unverified", text, about="meaning")]
-
-
-async def implied(backend: Backend, definitions: Definitions, path: Path, text: Text, span: Span) -> list[Gap]:
-    """The gap for calls of the function at `span` of `path` that have no name, which the server does not list."""
-    start, rules = text.point_offset(span.start), backend.plugin.word_check
-    found = [what for pattern, what in rules.implied.items() if re.compile(pattern).match(text.content, start)]
-    for symbol in await definitions.meaning((path, span.start)) if rules.implied_by_id else ():
-        found += [what for pattern, what in rules.implied_by_id.items() if re.search(pattern, symbol.written)]
-    if not found:
-        return []
-    return [Gap("not_searched", f"not counted: uses without its name ({', '.join(found)})", about="implied")]
 
 
 def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Gap]:

@@ -187,6 +187,10 @@ class Coverage:
         """See `backend.Coverage.part_of`."""
         return None
 
+    async def compiles_with(self, pattern: str) -> bool:
+        """See `backend.Coverage.compiles_with`."""
+        return True
+
     async def dependents(self, paths: Collection[Path]) -> Collection[Path]:
         """The files of the build that include one of `paths`, through others too; these among them."""
         return paths

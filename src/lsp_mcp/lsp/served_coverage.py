@@ -109,6 +109,10 @@ class ServedCoverage:
         """See `backend.Coverage.part_of`."""
         return await self._coverage.part_of(path)
 
+    async def compiles_with(self, pattern: str) -> bool:
+        """See `backend.Coverage.compiles_with`."""
+        return await self._coverage.compiles_with(pattern)
+
     def has_reread(self, path: Path) -> bool:
         """See `backend.Coverage.has_reread`."""
         return self._reloading.has_reread(path)

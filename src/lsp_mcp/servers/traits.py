@@ -226,6 +226,23 @@ class Namesake(Data, frozen=True):
     is_alone: bool = True  # the linker does not join those of several files
 
 
+class Implied(Data, frozen=True):
+    """Uses of a symbol without its name, which the server does not list: `what`, for people.
+
+    Those of a symbol whose declaration has `pattern` from its name on, or whose `WordCheck.alias_field` matches
+    `written`. They are there only if the file that declares it has all patterns of `beside`, the workspace one of
+    `words`, a file that can see it text like `code`, and a compile command `flags`; each counts if it is not empty.
+    """
+
+    what: str
+    pattern: str = ""
+    written: str = ""
+    beside: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    code: str = ""
+    flags: str = ""
+
+
 class WordCheck(Data, frozen=True):
     """How the server's answers are verified against the text. See `evidence.word_check`."""
 
@@ -268,9 +285,8 @@ class WordCheck(Data, frozen=True):
     type_parameter_pattern: str = ""
     # Text directly before a name in a comment that is the name of what is declared in this folder at top level.
     directive_pattern: str = ""
-    # Text from the name of a function on → where it is called without a name, which the server does not list.
-    implied: dict[str, str] = field(default_factory=dict)
-    implied_by_id: dict[str, str] = field(default_factory=dict)  # the same for what matches in `alias_field`
+    implied: tuple[Implied, ...] = ()
+    unusable_pattern: str = ""  # a declaration from the name on, of what no code can use
     maker_words: tuple[
         str, ...
     ] = ()  # functions that call a constructor, which the server does not list at their calls

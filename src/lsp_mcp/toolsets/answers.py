@@ -14,7 +14,7 @@ from pydantic import Field
 
 from lsp_mcp.anchors import is_anchor, parse_anchor
 from lsp_mcp.errors import LspMcpError, PathError
-from lsp_mcp.evidence.check_gaps import implied
+from lsp_mcp.evidence.implied import implied
 from lsp_mcp.features.finding.outlines import with_extents
 from lsp_mcp.features.finding.unnamed_uses import unnamed_uses
 from lsp_mcp.features.renaming.mentions import mentioned

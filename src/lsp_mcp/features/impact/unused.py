@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError, SilentError
-from lsp_mcp.evidence.check_gaps import implied
+from lsp_mcp.evidence.implied import implied
 from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.evidence.occurrences import Claim
 from lsp_mcp.evidence.word_check import WordCheck

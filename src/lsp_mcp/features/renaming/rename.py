@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import of_namesakes, own_references
 from lsp_mcp.features.editing.moving import in_its_folder, with_data
 from lsp_mcp.features.renaming.by_name import found_by_name
+from lsp_mcp.features.renaming.in_macro_strings import in_macro_strings
 from lsp_mcp.features.renaming.mentions import mentions, renamed_parameter, told
 from lsp_mcp.features.renaming.named_after import (
     Renamed,
@@ -156,6 +157,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     strangers += left_behind
     if known := known_by_name(backend.plugin.renaming, together, new_name):
         plan = replace(plan, confirmations=(*plan.confirmations, known))
+    plan, gaps = await _with_strings(backend, plan, mixed)
     if mentioned := renamed or await renamed_parameter(backend, path, identifier.start):
         plan = await _with_mentions(backend, mentioned, new_name, plan)
     if renamed:
@@ -167,13 +169,24 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         lost = f"{new_name} is not run as a test, as {renamed.name} was"
     notice = news("applied", lost) if lost else None
     if not backend.plugin.adapter.rename.check:
-        return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, mixed)
+        return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
     missed = await _missed(backend, path, identifier, plan)
     home = (await home_of(backend, path, identifier, text.slice(identifier))).outside(namesakes.others)
     shared = await _shared(backend, home, plan, text.slice(identifier))
     clashes = await _clashes(backend, Definitions(backend), home, new_name)
     strangers += [*missed, *shared, *clashes]
-    return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, mixed)
+    return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
+
+
+async def _with_strings(backend: Backend, plan: EditPlan, gaps: Sequence[Gap]) -> tuple[EditPlan, tuple[Gap, ...]]:
+    """`plan` and `gaps` with the strings that macros make of the names it changes; those of names must be confirmed."""
+    names, texts = await in_macro_strings(backend, _places(plan))
+    if names:
+        plan = replace(
+            plan, confirmations=(*plan.confirmations, f"strings that macros make of the name change: {names}")
+        )
+    told = (news("applied", f"texts that macros make of the code change: {texts}"),) if texts else ()
+    return plan, (*gaps, *told)
 
 
 async def _renamed_elsewhere(

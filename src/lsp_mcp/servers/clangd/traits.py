@@ -7,6 +7,7 @@ from lsp_mcp.servers.traits import (
     Documents,
     Headers,
     Hierarchy,
+    Implied,
     InactiveRegions,
     Namesake,
     Refactorings,
@@ -146,6 +147,10 @@ _NAMESAKES = (
     ),
 )
 
+_RANGE_FOR = r"\bfor\s*\((?:[^:;{}]|::)*(?:;(?:[^:;{}]|::)*)?:(?!:)"
+_ITERATOR = (r"\boperator\s*\*\s*\(\s*\)", r"\boperator\s*\+\+\s*\(\s*\)", r"\boperator\s*[!=]=")
+_AWAITING = ("co_await", "co_yield")
+
 # The definition of a place that the preprocessor leaves out, or that depends on a template's argument, clangd 22
 # guesses by its spelling; this answers from what was parsed, and not at all there.
 WORD_CHECK = WordCheck(
@@ -196,21 +201,44 @@ WORD_CHECK = WordCheck(
         *("emplace", "try_emplace", "emplace_hint", "insert_or_assign", "piecewise_construct", "in_place"),
         *("in_place_type", "allocate_shared", "construct_at", "construct"),
     ),
-    # Calls of operators it lists at the operator.
-    implied={
-        r"~|(?<=~)": "where objects are destroyed",
-        r"(?:begin|end)\s*\(": "range-for loops",
-        r"(?:await_ready|await_suspend|await_resume)\s*\(": "co_await and co_yield",
-        r"(?:get_return_object|initial_suspend|final_suspend|return_void|return_value|yield_value|await_transform"
-        r"|unhandled_exception)\s*\(": "coroutines",
-        r"operator\s+(?!new\b|delete\b|co_await\b)\w": "implicit conversions",
-        r"operator\s*(?:==|<=>)": "comparisons that are rewritten with it",
-    },
-    # Where a variable is declared it lists the constructor.
-    implied_by_id={
-        r"@(?P<type>\w+)(?:>[^@]*)?@F@(?P=type)#(?:v#)?\Z": "where bases, members and elements are initialized",
-        r"@(?P<type>\w+)(?:>[^@]*)?@F@(?P=type)#&&?1?\$?[^#]*@(?P=type)(?:>[^@]*)?#\Z": "implicit copies and moves",
-    },
+    # Calls of operators it lists at the operator, and that of an iterator's `*` at the colon of a range-for.
+    implied=(
+        Implied("where objects are destroyed", r"~|(?<=~)"),
+        Implied("range-for loops", r"(?:begin|end)\s*\(", words=("for",), code=_RANGE_FOR),
+        Implied(
+            "range-for loops", r"operator\s*(?:\+\+\s*\(\s*\)|!=)", beside=_ITERATOR, words=("for",), code=_RANGE_FOR
+        ),
+        Implied(
+            "co_await and co_yield", r"(?:await_(?:ready|suspend|resume)\s*\(|operator\s+co_await\b)", words=_AWAITING
+        ),
+        Implied(
+            "coroutines",
+            r"(?:(?:get_return_object|initial_suspend|final_suspend|return_void|return_value|yield_value"
+            r"|await_transform|unhandled_exception)\s*\(|promise_type\b)",
+            words=(*_AWAITING, "co_return"),
+        ),
+        Implied("implicit conversions", r"operator\s+(?!new\b|delete\b|co_await\b)\w"),
+        # `a != b` by `==`, and `a < b` by `<=>`: since C++20.
+        Implied(
+            "comparisons that are rewritten with it",
+            r"operator\s*(?:==|<=>)",
+            flags=r"[-/]std[=:](?:c|gnu)\+\+(?:2|latest)",
+        ),
+        # Where a variable is declared it lists the constructor.
+        Implied(
+            "where bases, members and elements are initialized",
+            written=r"@(?P<type>\w+)(?:>[^@]*)?@F@(?P=type)#(?:v#)?\Z",
+        ),
+        Implied(
+            "implicit copies and moves",
+            written=r"@(?P<type>\w+)(?:>[^@]*)?@F@(?P=type)#&&?1?\$?[^#]*@(?P=type)(?:>[^@]*)?#\Z",
+        ),
+        Implied(
+            "where members and bases are assigned",
+            written=r"@(?P<type>\w+)(?:>[^@]*)?@F@operator=#&&?1?\$?[^#]*@(?P=type)(?:>[^@]*)?#\Z",
+        ),
+    ),
+    unusable_pattern=r"(?:[^;{}()]|\((?:[^;{}()]|\([^;{}()]*\))*\))*=\s*delete\b",
 )
 
 _BY_LIBRARY = "what range-for and the standard library look for"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
@@ -11,6 +13,7 @@ from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Facts, Indexed, Use
+from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.lsp.coverage import Coverage, Start
 from lsp_mcp.lsp.life.documents import Documents
@@ -18,7 +21,7 @@ from lsp_mcp.objects.second_names import SecondNames
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.servers.clangd.compilation.build_gaps import database_gaps, database_news, missing_files
 from lsp_mcp.servers.clangd.compilation.chosen_database import ChosenDatabase
-from lsp_mcp.servers.clangd.compilation.database import own_project
+from lsp_mcp.servers.clangd.compilation.database import Database, own_project
 from lsp_mcp.servers.clangd.compilation.files import BuildFiles, Included, links_in
 from lsp_mcp.servers.clangd.compilation.files_elsewhere import FilesElsewhere
 from lsp_mcp.servers.clangd.compilation.includes import Includes
@@ -60,6 +63,8 @@ class Build(Coverage):
         self._headers_elsewhere = FilesElsewhere()
         self._is_prepared = False  # the index
         self._has_changed = False  # any file, since then
+        self._configs: list[Path] = []  # files by which the server changes commands
+        self._flagged: tuple[Database, str, bool] | None = None  # whether commands of a database have text like that
         self._problems: list[str] | None = None  # problems of the server's database; None: it has none yet
 
     # --- for the start of a server -----------------------------------------------------------------
@@ -193,6 +198,18 @@ class Build(Coverage):
         """See `Coverage.dependents`."""
         return await self.affected(paths, ())
 
+    async def compiles_with(self, pattern: str) -> bool:
+        """See `Coverage.compiles_with`: a command that has its flags in a file of their own may have any."""
+        used = self._database.used
+        if self._configs_like(pattern):
+            return True
+        if used is None:  # an editor may have flags of its own for such files
+            return self._home is IndexHome.EDITORS
+        if self._flagged is None or self._flagged[:2] != (used, pattern):
+            found = await asyncio.to_thread(used.has_flag, rf"{pattern}|(?:^|\s)@\S")
+            self._flagged = used, pattern, found
+        return self._flagged[2]
+
     async def affected(self, changed: Collection[Path], read: Collection[Path]) -> set[Path]:
         """Those files of the build, and of `read`, that are different because of `changed`."""
         before, affected = self.files.last_inside, await self.files.affected(changed)
@@ -265,6 +282,12 @@ class Build(Coverage):
 
     # --- inside ------------------------------------------------------------------------------------
 
+    def _configs_like(self, pattern: str) -> bool:
+        """Whether one of the server's own configuration files has text like `pattern`."""
+        users = (Path(os.path.expandvars(file)).expanduser() for file in self._rules.user_files)
+        texts = (content_or_nothing(path).decode("utf-8", "replace") for path in (*self._configs, *users))
+        return any(re.search(pattern, text) for text in texts)
+
     def _release(self) -> None:
         if self._folder:
             self._folder.close()
@@ -290,8 +313,8 @@ class Build(Coverage):
             compiled = used.commands if used else {}
             includes.links = links_in(self._feed, compiled)
             files = list(self._feed.files())
-            configs = [path for path in files if path.name in self._rules.config_files]
-            sources = sorted({*self.files.sources(), *compiled, *configs})
+            self._configs = [path for path in files if path.name in self._rules.config_files]
+            sources = sorted({*self.files.sources(), *compiled, *self._configs})
             try:
                 folder = self._take_folder(file)
                 folder.prepare(files, sources, used, includes)

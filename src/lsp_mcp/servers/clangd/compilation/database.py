@@ -35,6 +35,10 @@ class Database(Struct, frozen=True):
         """The source files that exist now, sorted."""
         return sorted(path for path in self.commands if os.path.isfile(path))  # noqa: PTH113 (never raises)
 
+    def has_flag(self, pattern: str) -> bool:
+        """Whether one of the commands has text like `pattern`."""
+        return any(re.search(pattern, _line(one)) for commands in self.commands.values() for one in commands)
+
     def forced(self, options: Collection[str]) -> dict[Path, list[str]]:
         """The files that commands include by one of `options`, by source file."""
         found = {
