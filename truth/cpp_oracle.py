@@ -103,6 +103,7 @@ class _Merged:
     allowed: set[Place] = field(default_factory=set)
     elsewhere: set[Place] = field(default_factory=set)
     family: str = ""
+    members_of: set[str] = field(default_factory=set)
 
 
 class _Sets:
@@ -158,10 +159,15 @@ def _merged(units: Sequence[Unit], others: Sequence[Unit], folder: Path) -> Grap
                 families.join(key, f"{one.place.file} {one.scope} {one.name}")
             for other in one.family:
                 families.join(key, same.find(other.shown))
+            if one.member_of:
+                symbol.members_of.add(same.find(one.member_of.shown))
             if one.made:
                 made.add((key, same.find(one.made.shown)))
     below: dict[str, set[str]] = defaultdict(set)
+    unnamed: dict[str, set[str]] = defaultdict(set)
     for unit in units:
+        for class_, how in unit.unnamed:
+            unnamed[same.find(class_.shown)].add(how)
         for use in unit.uses:
             if (used := symbols.get(same.find(use.target.shown))) is None:
                 continue
@@ -198,11 +204,27 @@ def _merged(units: Sequence[Unit], others: Sequence[Unit], folder: Path) -> Grap
             calls=frozenset(of.calls), allowed=frozenset(of.allowed - of.uses),
             elsewhere=frozenset(of.elsewhere), family=families.find(key),
             subtypes=tuple(sorted(_all_below(key, below) & symbols.keys())),
+            has_unnamed=_has_unnamed(of, below, unnamed),
         )  # fmt: skip
     broken = sorted({error for unit in units for error in unit.errors})
     # clang has not seen text excluded by the preprocessor, or bodies of macros, either.
     seen = elsewhere.union(*(symbol.uses for symbol in built.values()))
     return Graph(built, broken, words_of(folder, seen), total=False, elsewhere=frozenset(elsewhere))
+
+
+def _has_unnamed(symbol: _Merged, below: dict[str, set[str]], unnamed: dict[str, set[str]]) -> bool:
+    """Whether code may use `symbol` without its name: objects of its class, or of one below, are used in such a way."""
+    if symbol.kind in ("constructor", "destructor"):
+        wanted = {"part", "value"} | ({"object"} if symbol.kind == "destructor" else set())
+    elif symbol.members_of and symbol.name in ("begin", "end"):
+        wanted = {"range"}
+    elif symbol.members_of and symbol.name == "operator=":
+        wanted = {"part"}
+    else:
+        return True
+    classes = symbol.members_of.union(*(_all_below(one, below) for one in symbol.members_of))
+    is_base = symbol.kind in ("constructor", "destructor") and any(below.get(one) for one in symbol.members_of)
+    return is_base or any(unnamed[one] & wanted for one in classes)
 
 
 def _all_below(key: str, below: dict[str, set[str]]) -> set[str]:

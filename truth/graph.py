@@ -51,6 +51,7 @@ class Symbol:
         default_factory=dict, compare=False
     )  # what a rename writes there, by {old} and {new}
     exported: bool = False  # by its own name
+    has_unnamed: bool = True  # code may use it without its name
 
 
 @dataclass

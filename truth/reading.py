@@ -36,7 +36,10 @@ def references_outcome(answer: Answer, graph: Graph, at: Place) -> Outcome:
     there = graph.at[at]
     allowed = graph.unknown(got).union(*(graph.family(symbol) for symbol in there))
     unread = graph.unread_places(there[0])
-    outcomes = [judged(answer, got, _required(symbol), allowed, unread, symbol.elsewhere) for symbol in there]
+    outcomes = [
+        judged(answer, got, _required(symbol), allowed, unread, symbol.elsewhere, symbol.has_unnamed)
+        for symbol in there
+    ]
     return min(outcomes, key=lambda outcome: list(Verdict).index(outcome.verdict))
 
 
@@ -60,7 +63,7 @@ def random_callers(session: Session, graph: Graph, rng: random.Random) -> Iterat
         sites = _inside(place(site) for caller in answer.json.get("callers", []) for site in caller["call_sites"])
         unread = graph.unread_places(symbol)
         allowed = graph.family(symbol) | graph.unknown(sites)
-        yield answer, judged(answer, sites, symbol.calls, allowed, unread)
+        yield answer, judged(answer, sites, symbol.calls, allowed, unread, (), symbol.has_unnamed)
 
 
 def random_subtypes(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
@@ -79,7 +82,8 @@ def random_subtypes(session: Session, graph: Graph, rng: random.Random) -> Itera
         # A type may be shown at any of its declarations.
         required = {next(iter(sorted(one.where & got or one.where))) for one in wanted}
         allowed = got - (types - {place for one in wanted for place in one.where} - symbol.where)
-        yield answer, judged(answer, got, required, allowed, set())
+        # Where the oracle does not read, the name may be that of a base.
+        yield answer, judged(answer, got, required, allowed, graph.unread_places(symbol))
 
 
 def random_names(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:

@@ -18,6 +18,8 @@ from clang.cindex import (
     LinkageKind,
     SourceLocation,
     TranslationUnit,
+    Type,
+    TypeKind,
     c_object_p,
     conf,
 )  # fmt: skip
@@ -52,7 +54,8 @@ conf.lib.clang_getOverloadedDecl.restype = Cursor
 
 @dataclass(frozen=True)
 class Declaration:
-    """A declared name; `family` are places of what it overrides, `made` is the class that it constructs or destroys.
+    """A declared name; `family` are places of what it overrides, `made` is the class that it constructs or destroys,
+    `member_of` the class that has it.
 
     `canonical` is its first declaration in the unit. If it `is_linked`, other units can mean it.
     """
@@ -67,6 +70,7 @@ class Declaration:
     owner: str
     family: tuple[Place, ...]
     made: Place | None
+    member_of: Place | None
     scope: str | None
     """Namespaces and classes around it, None if it has no qualified name."""
 
@@ -89,6 +93,8 @@ class Unit:
     declarations: set[Declaration] = field(default_factory=set)
     uses: set[Use] = field(default_factory=set)
     bases: set[tuple[Place, Place]] = field(default_factory=set)
+    unnamed: set[tuple[Place, str]] = field(default_factory=set)
+    """Classes of objects that code uses without naming a member: as a "part", by "value", an "object", as a "range"."""
     errors: list[str] = field(default_factory=list)
     includes: set[str] = field(default_factory=set)
 
@@ -143,6 +149,7 @@ class _Reader:
         self.unit.declarations |= seen.declarations
         self.unit.uses |= seen.uses
         self.unit.bases |= seen.bases
+        self.unit.unnamed |= seen.unnamed
 
     def _visit(self, cursor: Cursor) -> None:
         """Walk below `cursor`; with an explicit stack, since expressions nest deeply."""
@@ -160,6 +167,7 @@ class _Reader:
                     one, False, optional=True
                 )  # where the name of a variable stands, of which it makes the value
             children = list(one.get_children())
+            self._unnamed(one, children)
             marks: set[int] = called
             if kind == CursorKind.CALL_EXPR:
                 callee = _callee(children[0]) if children else None
@@ -170,6 +178,33 @@ class _Reader:
             if kind in _FUNCTIONS:
                 specializations |= _qualifiers(one, children)
             waiting += [(child, marks) for child in children]
+
+    def _unnamed(self, cursor: Cursor, children: list[Cursor]) -> None:
+        """Note the classes of which `cursor` uses objects without naming a member."""
+        kind = cursor.kind
+        if kind in _OBJECTS:
+            self._uses_objects(cursor.type, _OBJECTS[kind])
+        elif kind in (CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.FUNCTION_TEMPLATE):
+            self._uses_objects(cursor.result_type, "value")
+        elif kind == CursorKind.CXX_FOR_RANGE_STMT and len(children) > 1:
+            self._uses_objects(children[1].type.get_canonical(), "range", is_referred=True)
+        elif kind in (CursorKind.CXX_NEW_EXPR, CursorKind.CXX_DELETE_EXPR):
+            type_ = cursor.type if kind == CursorKind.CXX_NEW_EXPR else children[0].type if children else cursor.type
+            self._uses_objects(type_.get_canonical().get_pointee(), "object")
+
+    def _uses_objects(self, type_: Type, how: str, *, is_referred: bool = False) -> None:
+        type_ = type_.get_canonical()
+        while type_.kind in (TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY):
+            type_ = type_.element_type
+        if is_referred and type_.get_pointee().kind != TypeKind.INVALID:
+            type_ = type_.get_pointee()
+        declared = type_.get_declaration()
+        if declared.kind in _CLASSES and declared.spelling and (at := self._target(declared)):
+            self.unit.unnamed.add((at, how))
+        for number in range(type_.get_num_template_arguments()):
+            argument = type_.get_template_argument_type(number)
+            if argument.kind != TypeKind.INVALID:
+                self._uses_objects(argument, "part")
 
     def _declared(self, cursor: Cursor, kind: str) -> None:
         name = cursor.spelling
@@ -186,11 +221,12 @@ class _Reader:
         owner = above.spelling if above is not None and above.kind in _CLASSES and "(" not in above.spelling else ""
         family = tuple(self._overridden(cursor)) if kind in ("method", "destructor") else ()
         made = self._target(above) if kind in ("constructor", "destructor") and above is not None else None
+        member_of = self._target(above) if owner and above is not None else None
         usr = "" if kind in ("local", "label") else cursor.get_usr()
         self.unit.declarations.add(
             Declaration(
                 places[0], name, kind, usr, cursor.is_definition(), bool(usr) and _is_linked(cursor),
-                self._target(cursor.canonical), owner, family, made, _scope(cursor),
+                self._target(cursor.canonical), owner, family, made, member_of, _scope(cursor),
             )
         )  # fmt: skip
 
@@ -395,4 +431,8 @@ _FUNCTIONS = (
     CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.FUNCTION_TEMPLATE, CursorKind.CONSTRUCTOR,
     CursorKind.DESTRUCTOR, CursorKind.CONVERSION_FUNCTION, CursorKind.LAMBDA_EXPR,
 )  # fmt: skip
+_OBJECTS = {
+    CursorKind.FIELD_DECL: "part", CursorKind.CXX_BASE_SPECIFIER: "part", CursorKind.PARM_DECL: "value",
+    CursorKind.VAR_DECL: "object", CursorKind.CALL_EXPR: "object",
+}  # fmt: skip
 _CLASSES = (CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPLATE, CursorKind.UNION_DECL)

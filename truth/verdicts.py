@@ -101,13 +101,15 @@ def judged(
     allowed: Collection[Place],
     unread: Collection[Place] = (),
     elsewhere: Collection[Place] = (),
+    has_unnamed: bool = True,
 ) -> Outcome:
     """The verdict on an answer that consists of places.
 
     Right: it has all that is `required` and nothing that is not `allowed` (`unread` places, of which the oracle knows
     nothing, are). Rightly flagged: something required is missing, or the oracle could not know, and the gaps name
     each file concerned. A flag about other files does not excuse what is missing. What the symbol means `elsewhere`, in
-    other configurations, has to be there or flagged.
+    other configurations, has to be there or flagged. That uses without its name are not counted is right to say if it
+    `has_unnamed` ones.
     """
     if answer.error:
         known = "the oracle does not know all either" if unread else f"{len(required)} places are known"
@@ -127,8 +129,8 @@ def judged(
         hinted = answer.remarks and not found & set(required)
         return Outcome(Verdict.HINTED if hinted else Verdict.WRONG, why)
     more = set(elsewhere) - found
-    if answer.hiding and answer.lacks_unnamed:
-        return Outcome(Verdict.FLAGGED, "an oracle that reads names does not know uses without one either")
+    if answer.hiding and answer.lacks_unnamed and has_unnamed:
+        return Outcome(Verdict.FLAGGED, "objects are used without the name")
     if answer.hiding:
         proven = f"; {len(more)} more in other configurations: {min(more).shown}" if more else ""
         return Outcome(Verdict.FLAGGED if unread else Verdict.CAUTIOUS, f"all {len(required)} places are there{proven}")
