@@ -198,7 +198,8 @@ def _cli() -> str:
         "## Exit status\n",
         "| status | meaning |\n|---|---|\n"
         "| 0 | done |\n"
-        "| 1 | it failed, or something needed is missing or broken (`doctor`), or could not be built whole (`warm`) |\n"
+        "| 1 | it failed, or `check` found errors, or something needed is missing or broken (`doctor`), or could not "
+        "be built whole (`warm`) |\n"
         "| 2 | the arguments were wrong, or `check` could not check everything |\n"
         "| 130 | interrupted; `board watch` and a server on stdio, which run until then, end with 0 |\n",
         "## Environment\n",

@@ -61,7 +61,7 @@ def list_tools(flags: ServerFlags, *, as_json: bool, every: bool) -> None:
 
 
 def call_tool(flags: ServerFlags, name: str, words: tuple[str, ...], *, as_json: bool) -> None:
-    """Call the tool `name` with `words` (`key=value`); exit status 1 if it fails.
+    """Call the tool `name` with `words` (`key=value`); exit status 1 if it fails, or `check` finds errors.
 
     Exit status 2: the arguments do not fit it, or `check` could not check everything.
 
@@ -154,11 +154,11 @@ class ToolCall:
         if self.flags.response_format == "text":
             # A Neovim tool may answer with plain text: unchanged for a program, escaped for a terminal.
             shown = visible_lines(answer) if self.terminal else answer
-            return Outcome(shown, tuple(call.remarks), 2 if call.is_unfinished else 0)
+            return Outcome(shown, tuple(call.remarks), _status(call))
         from lsp_mcp.server.envelope import answered
 
         whole = answered([answer, *call.remarks], self.flags.response_format)
-        return Outcome(json.dumps(whole, ensure_ascii=False), (), 2 if call.is_unfinished else 0)
+        return Outcome(json.dumps(whole, ensure_ascii=False), (), _status(call))
 
     @property
     def format(self) -> Format:
@@ -168,6 +168,11 @@ class ToolCall:
         if "--format" in self.flags.given:
             return self.flags.form
         return "compact" if self.terminal else "json"
+
+
+def _status(call: Call) -> int:
+    """The exit status of an answered call, for `lsp-mcp call check && git push`."""
+    return 2 if call.is_unfinished else 1 if call.found_errors else 0
 
 
 def _needs(flags: ServerFlags, tool: str, here: Sequence[str]) -> str:

@@ -75,6 +75,7 @@ class CheckTools(AnchorToolset):
         self._targets.hand_out_readable(one.place for one in (*delta.new, *delta.remaining))
         unchecked = not_checked(gaps)
         call.is_unfinished = bool(unchecked)
+        call.found_errors = any(one.severity == "error" for one in (*delta.new, *delta.remaining))
         return self._render(
             call,
             Check(

@@ -82,6 +82,7 @@ class Call(Struct):
     idempotency: Any = None  # identifies a repeated call; the toolset's own
     remarks: list[str] = field(default_factory=list)  # for the reader, in addition to the answer
     is_unfinished: bool = False  # set by a tool that could not do all of what was asked
+    found_errors: bool = False  # set by a tool that was asked whether there are any
     is_complete: bool | None = None  # what the status of the answer says, if it has one
     files: set[Path] = field(default_factory=set)  # those whose code the answer shows
 
