@@ -127,9 +127,6 @@ def _run_large(backend: str, tree: str, number: int, seed: int) -> Shown:
     wanted = of_large.trees(backend, tree)
     with _progress() as progress, tempfile.TemporaryDirectory(prefix="lsp-mcp-bench-") as folder:
         results = [asyncio.run(of_large.run(one, Path(folder) / one.name, number, seed, progress)) for one in wanted]
-    lacking = [asked.at for one in results for asked in one.asked if asked.lacks]
-    if lacking:
-        raise RuntimeError(f"places of the server are missing in proven answers: {', '.join(lacking)}")
     setting = ", ".join(
         _version(load_adapter(name), find_command(load_adapter(name))) for name in {one.backend for one in wanted}
     )
