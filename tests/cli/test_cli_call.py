@@ -99,7 +99,7 @@ def test_a_check_that_could_not_check_everything_ends_with_status_2(
 
 @pytest.mark.skipif(bool(missing), reason=missing or "gopls is there")
 def test_a_check_that_finds_errors_ends_with_status_1_and_without_any_with_0(project: Path, run: Run) -> None:
-    (project / "a.go").write_text("package a\n\nvar Left int = \"\"\n")
+    (project / "a.go").write_text('package a\n\nvar Left int = ""\n')
     found = run("--gopls-path", GOPLS, "call", "check")
     assert found.exit_code == 1 and "1 error" in json.loads(found.stdout)["message"]
     (project / "a.go").write_text("package a\n\nvar Left int\n")
