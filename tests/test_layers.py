@@ -85,7 +85,7 @@ LAYERS: dict[str, list[set[str]]] = {
     "syntax": [
         {"signatures"},
         {"declarations", "codes"},
-        {"code", "imports", "keywords", "roles", "switches", "files", "definitions", "stringified"},
+        {"code", "imports", "keywords", "exports", "roles", "switches", "files", "definitions", "stringified"},
         {"trees", "preprocessor"},
         {"grammars"},
         {"kinds"},

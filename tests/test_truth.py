@@ -194,6 +194,24 @@ def test_the_oracle_for_python_knows_scopes_attributes_and_keywords(
     assert len(families) == 1
 
 
+def test_the_oracle_for_python_reads_the_strings_of_all_and_slots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    oracle = importlib.import_module("python_oracle")
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.py").write_text(
+        "__all__ = ['Card', 'deal']\n__all__ += ['Deck']\n\n\nclass Card:\n    __slots__ = ('suit',)\n\n"
+        "    def __init__(self) -> None:\n        self.suit = 'all'\n\n\nclass Deck: ...\n\n\ndef deal() -> None: ...\n"
+    )
+    graph = oracle._graph(tmp_path / "tree", ["."], tmp_path / "cache")
+    uses = {one.name: [place.shown for place in sorted(one.uses)] for one in graph.symbols.values()}
+    assert uses["Card"] == ["a.py#1:13", "a.py#5:7"]
+    assert uses["deal"] == ["a.py#1:21", "a.py#15:5"]
+    assert uses["Deck"] == ["a.py#2:14", "a.py#12:7"]
+    assert uses["suit"] == ["a.py#6:19", "a.py#9:14"]
+
+
 def test_a_rename_that_writes_both_names_is_no_other_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(PROGRAM.parent))
     compared = importlib.import_module("renaming").compared

@@ -24,6 +24,7 @@ class Cpp:
     """A `Language`."""
 
     reorders = False
+    compares = True
 
     def __init__(self, oracle: CppOracle, tree: Tree) -> None:
         self._oracle = oracle

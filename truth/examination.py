@@ -23,6 +23,7 @@ from python_code import Python
 from python_oracle import PythonOracle
 from reading import random_callers, random_names, random_references, random_subtypes
 from renaming import random_renames
+from rust_code import Rust
 from session import Session, session
 from sources import CACHE, Tree, copied
 from typescript import TypeScript
@@ -34,6 +35,7 @@ NUMBERS = {"references": 60, "callers": 20, "subtypes": 10, "names": 20, "rename
 QUICK = {"references": 20, "callers": 4, "subtypes": 3, "names": 4, "renames": 5, "anchors": 6, "freshness": 6}
 _LARGE = {"renames": 0.4, "anchors": 0.3, "freshness": 0.3}
 _EDITING = ("renames", "anchors", "freshness")
+_CHANGING = ("anchors", "freshness")  # those that read the tree again after each edit
 _SYSTEMS = 2  # the oracle checks this many after each edit; it does not read the others then
 _TITLES = {
     "references": "references",
@@ -76,6 +78,7 @@ def examine(
             record.calls += asking.calls
             record.again += asking.again
 
+        parts = [part for part in parts if edited.compares or part not in _CHANGING]
         if reading := [(seed, part) for seed in seeds for part in parts if part not in _EDITING]:
             ask(reading, whole, "reading")
         for seed in seeds:
@@ -92,6 +95,8 @@ def _language(tree: Tree, systems: list[str], stack: ExitStack, *, quick: bool) 
     if tree.backend == "basedpyright":
         one = stack.enter_context(ProcessPoolExecutor(1, multiprocessing.get_context("spawn")))
         return Python(PythonOracle(one, tree.paths, CACHE / "mypy" / tree.name), tree.paths)
+    if tree.backend == "rust-analyzer":
+        return Rust(CACHE / "rust" / tree.name)
     if find_spec("clang") is None:
         raise RuntimeError("libclang is not installed; run: make env")
     from cpp import Cpp

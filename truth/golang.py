@@ -24,6 +24,7 @@ class Go:
     """A `Language`."""
 
     reorders = True
+    compares = True
 
     def __init__(self, oracle: GoOracle, *, quick: bool) -> None:
         self._quick = quick

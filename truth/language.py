@@ -60,3 +60,7 @@ class Language(Protocol):
     @property
     def reorders(self) -> bool:
         """Whether the order of declarations in a file does not matter."""
+
+    @property
+    def compares(self) -> bool:
+        """Whether `graph` is quick and whole enough to be compared before and after an edit; else compilers judge."""

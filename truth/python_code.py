@@ -25,6 +25,7 @@ class Python:
     """A `Language`."""
 
     reorders = False
+    compares = True
 
     def __init__(self, oracle: PythonOracle, paths: Sequence[str]) -> None:
         self._oracle = oracle

@@ -7,7 +7,7 @@ import io
 import re
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 At = tuple[int, int]  # line from 1, column from 0, in bytes
@@ -187,7 +187,13 @@ class Module:
                     self._add(scope, node.name, at, "var")
                     self.uses.append(Use(at, node.name, scope))
                 self._bind(node.body, scope)
+            case ast.Assign() | ast.AugAssign():
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                self._listed(targets, node.value, scope)
+                for child in ast.iter_child_nodes(node):
+                    self._expression(child, scope)
             case ast.AnnAssign():
+                self._listed([node.target], node.value, scope)
                 self._expression(node.target, scope)
                 self._expression(node.annotation, scope, in_annotation=True)
                 if node.value:
@@ -202,6 +208,19 @@ class Module:
             case _:
                 for child in ast.iter_child_nodes(node):
                     self._statement(child, scope)
+
+    def _listed(self, targets: Sequence[ast.expr], value: ast.expr | None, scope: Scope) -> None:
+        """The names in the strings of `__all__`, which are uses, and of `__slots__`, which declare attributes."""
+        kinds = {"__all__": "module", "__slots__": "class"}
+        named = {one.id for one in targets if isinstance(one, ast.Name) and kinds.get(one.id) == scope.kind}
+        if not named or value is None:
+            return
+        for one in ast.walk(value):
+            if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value.isidentifier():
+                at = one.lineno, one.col_offset + 1
+                if "__slots__" in named:
+                    self._add(scope, one.value, at, "var")
+                self.uses.append(Use(at, one.value, scope))
 
     def _imported(self, scope: Scope, name: str, at: At, what: Import, *, is_listed: bool = True) -> None:
         self._add(scope, name, at, "import")

@@ -36,7 +36,8 @@ def random_renames(
     """
     language.trouble(live, [])
     for symbol in symbols(graph, rng):
-        name = (_taken(symbol, graph, rng) if rng.random() < _TAKEN else "") or language.new_name(symbol, graph, rng)
+        is_taken = rng.random() < _TAKEN and language.compares
+        name = (_taken(symbol, graph, rng) if is_taken else "") or language.new_name(symbol, graph, rng)
         at = spelled_at(symbol, rng)
         if not name or len(graph.at[at]) > 1:
             continue
@@ -74,7 +75,10 @@ def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbo
     others = places - symbol.uses  # comments, code that the oracle does not read, and a mistake or a related symbol
     is_taken = name in graph.words
     differs = is_taken or moved or symbol.found or not symbol.uses <= places
-    if differs or any(place in graph.at for place in others):
+    if not language.compares:
+        left = symbol.uses - places
+        why = why or (f"left as it is: {', '.join(place.shown for place in sorted(left)[:8])}" if left else "")
+    elif differs or any(place in graph.at for place in others):
         now = language.graph(live)
         why = why or graph.same(now.moved(moved))
         if new := [error for error in now.broken if error not in graph.broken]:
@@ -136,6 +140,8 @@ def _refused(language: Language, live: Path, shadow: Path, graph: Graph, symbol:
     changed, moved = spelled(shadow, symbol, name)
     if said := language.trouble(shadow, changed):
         return Outcome(Verdict.FLAGGED, said)
+    if not language.compares:
+        return Outcome(Verdict.CAUTIOUS, f"{symbol.name} → {name} at {len(symbol.uses)} places compiles")
     after = language.graph(shadow)
     why = graph.same(after.moved(moved))
     new = [error for error in after.broken if error not in graph.broken]

@@ -22,6 +22,7 @@ class TypeScript:
     """A `Language`."""
 
     reorders = False  # `const` and classes are used after their declaration
+    compares = True
 
     def __init__(self, oracle: TypeScriptOracle) -> None:
         self._oracle = oracle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import venv
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +56,14 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def asking(root: Path, test: Callable[[Ask, Sessions], Coroutine[Any, Any, None]]) -> None:
-    """Run `test` with the servers that a user would get in `root` without naming any."""
+def asking(
+    root: Path, test: Callable[[Ask, Sessions], Coroutine[Any, Any, None]], servers: Sequence[str] = SERVERS
+) -> None:
+    """Run `test` with those of `servers` that a user would get in `root` without naming any."""
 
     async def run() -> None:
-        chosen = choose_adapters((), root, SERVERS)
-        others = other_adapters(chosen, SERVERS)
+        chosen = choose_adapters((), root, servers)
+        others = other_adapters(chosen, servers)
         sessions = Sessions(Workspace(root), chosen, {}, others=others)
         tools = {
             tool.name: tool for tool in offered_tools(ToolContext(sessions, ToolSettings(answer_within=TO_THE_END)))
@@ -132,6 +134,22 @@ def test_a_language_without_an_installed_server_is_named_once_and_hides_nothing_
         assert [backend.plugin.name for backend in sessions.backends] == ["gopls"]
 
     asking(workspace, test)
+
+
+def test_check_names_the_languages_of_which_it_knows_the_syntax_only(workspace: Path) -> None:
+    pytest.importorskip("tree_sitter_language_pack")
+    (workspace / "tool.lua").write_text("print(1)\n")
+
+    async def test(ask: Ask, _: Sessions) -> None:
+        first = await ask("check")
+        assert len([gap for gap in first["gaps"] if gap["hides"]]) == 1
+        assert "Lua: only syntax was checked, of changed and open files" in first["status"]
+        (workspace / "web/app/lib.ts").write_text("export function hail() {}\n")
+        (workspace / "tool.lua").write_text("print(\n")
+        broken = await ask("check")
+        assert set(files(broken["new"])) == {"web/app/run.ts", "tool.lua"}
+
+    asking(workspace, test, (*SERVERS, "syntax"))
 
 
 def test_the_packages_of_a_virtual_environment_are_found(tmp_path: Path) -> None:

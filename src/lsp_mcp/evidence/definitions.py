@@ -21,6 +21,7 @@ from lsp_mcp.protocol.lsp import Location
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import locations
 from lsp_mcp.servers.traits import WordCheck
+from lsp_mcp.syntax.imports import has_aliases, imported_as
 from lsp_mcp.text import Point, PositionEncoding, Text
 from lsp_mcp.uris import uri_path
 from lsp_mcp.words.workspace_words import Reached
@@ -94,6 +95,18 @@ def _is_declared_as_before(meaning: Meaning, reached: Reached) -> bool:
         if not named or not reached.words.isdisjoint(named) or any(reached.has(path) for path, _ in symbol.sites):
             return False
     return True
+
+
+class _Given(Struct, frozen=True):
+    """A `word` that imports of its file give to what has one of these `names` elsewhere."""
+
+    word: str
+    names: frozenset[str]
+
+    def joined(self, name: str, at: Site) -> str:
+        """`name` with the word, if what is declared at the site may be called so; a module is at its beginning."""
+        means = at[1] == Point(1, 1) or not self.names.isdisjoint(re.findall(r"\w+", name))
+        return f"{name} {self.word}" if means else name
 
 
 class Joined:
@@ -263,7 +276,10 @@ class Definitions:
             return frozenset([Symbol(frozenset([await self.site(one) for one in locations(result)]))])
         if not rules.location_fields:
             sites = [await self.site(one) for one in locations(result)]
-            return frozenset([Symbol(frozenset([one]), name=await self._name_at(one)) for one in sites])
+            names = [await self._name_at(one) for one in sites]
+            if any(names) and (given := await self._given(path, text, point)):
+                names = [given.joined(name, at) for name, at in zip(names, sites, strict=True)]
+            return frozenset([Symbol(frozenset([at]), name=name) for at, name in zip(sites, names, strict=True)])
         return await self._symbols(result, text, point, self.site)
 
     async def _symbols(self, result: Sequence[Any] | None, text: Text, point: Point, to_site: ToSite) -> Meaning:
@@ -283,6 +299,17 @@ class Definitions:
         identifier = text.identifier_at(point)
         name = text.slice(identifier) if identifier else ""
         return f"{path.parent.name} {path.stem} {name}" if point == Point(1, 1) else name
+
+    async def _given(self, path: Path, text: Text, point: Point) -> _Given | None:
+        """The word at `point`, if imports of the file give it to something of another name."""
+        language, span = self._backend.plugin.language_of(path), text.identifier_at(point)
+        if language is None or span is None or not has_aliases(language.id):
+            return None
+        word = text.slice(span)
+        aliases = await asyncio.to_thread(imported_as, text, language.id)
+        ends = [end for end, start in aliases.items() if text.content.startswith(word, start)]
+        there = {end: text.identifier_at(text.offset_point(end - 1)) for end in ends}
+        return _Given(word, frozenset(text.slice(one) for one in there.values() if one)) if ends else None
 
     async def _symbol(self, element: Any, aliased: frozenset[str], to_site: ToSite) -> Symbol:
         rules = self._backend.plugin.word_check

@@ -29,6 +29,7 @@ from lsp_mcp.evidence.check_gaps import (
     without,
 )
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
+from lsp_mcp.evidence.explainers.as_exported import AsExported
 from lsp_mcp.evidence.explainers.as_keyword import AsKeyword
 from lsp_mcp.evidence.explainers.by_definition import MOST_ASKED, ByDefinition
 from lsp_mcp.evidence.explainers.in_directive import InDirective
@@ -56,7 +57,8 @@ from lsp_mcp.text import Span
 from lsp_mcp.words.workspace_words import FilesWith
 
 EXPLAINERS: tuple[Explainer, ...] = (
-    OfParameter(), InIndex(), ByDefinition(), InOtherBuilds(), AsKeyword(), InDirective(), InFunction(), InMacro()
+    OfParameter(), InIndex(), ByDefinition(), InOtherBuilds(), AsKeyword(), AsExported(), InDirective(), InFunction(),
+    InMacro(),
 )  # fmt: skip
 """In the order in which they are asked: the later ones explain what the server's definitions leave unknown."""
 

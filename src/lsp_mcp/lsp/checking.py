@@ -111,7 +111,7 @@ class Checking:
         if self._covers_workspace or one_by_one:
             checked = await self.check()
         else:
-            checked = self._checked(await self._lifetime.live(), await self._freshness.look_at(None))
+            checked = await self._checked(await self._lifetime.live(), await self._freshness.look_at(None))
         # Files that depend on others may be unknown; that does not matter.
         if any(gap.kind == "not_read" for gap in checked.gaps):
             return
@@ -193,7 +193,7 @@ class Checking:
         if left := {*looked.unread, *looked.silent}:
             self._freshness.put_back(left)
         connection = await self._lifetime.live()
-        return self._checked(connection, looked, await self._others(connection, changed, patience))
+        return await self._checked(connection, looked, await self._others(connection, changed, patience))
 
     async def _others(
         self, connection: Connection, changed: Collection[Path], patience: float | None
@@ -222,7 +222,7 @@ class Checking:
         self._built = None if built.left else (state, built)
         return built
 
-    def _checked(self, connection: Connection, looked: Looked, others: _Others | None = None) -> Checked:
+    async def _checked(self, connection: Connection, looked: Looked, others: _Others | None = None) -> Checked:
         found = dict(self._found(connection))
         if self._compiles_files:
             # Another question may have opened a file that is not compiled.
@@ -247,9 +247,21 @@ class Checking:
         if others:
             gaps += [others.gap] if others.gap else []
         elif not self._compiles_files:
-            text = f"{self._adapter.name} checked only changed and open files, not their dependents"
-            gaps.append(Gap("not_searched", text, brief="only changed and open files checked", about="dependents"))
+            gaps += await self._unlooked()
         return Checked(found, covers, frozenset(incomplete), tuple(gaps))
+
+    async def _unlooked(self) -> list[Gap]:
+        """The gap for files of a server that knows errors of changed and open ones only; none if it has no files."""
+        spoken = {language.name for path in await self._sources() if (language := self._adapter.language_of(path))}
+        if not spoken:
+            return []
+        names = first_few(sorted(spoken))
+        if self._rules.syntax_only:
+            text, brief = f"{names}: only syntax was checked, of changed and open files", f"{names}: syntax only"
+        else:
+            text = f"{names}: only changed and open files were checked, not their dependents"
+            brief = f"{names}: changed and open files only"
+        return [Gap("not_searched", text, brief=brief, about="dependents")]
 
     def _gaps(self, looked: Looked) -> list[Gap]:
         """What the server has not said, or not surely, of the files that it was shown."""

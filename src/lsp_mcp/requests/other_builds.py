@@ -236,11 +236,11 @@ async def renamed_in_other_builds(
 
 def edited(edit: WorkspaceEdit) -> Iterator[Location]:
     """Where a `WorkspaceEdit` changes texts, as `Location`s."""
-    for document, changes in _documents(edit):
+    for document, changes in edited_documents(edit):
         yield from (Location(uri=document["uri"], range=change["range"]) for change in changes)
 
 
-def _documents(edit: WorkspaceEdit) -> Iterator[tuple[OptionalVersionedTextDocumentIdentifier, list[Any]]]:
+def edited_documents(edit: WorkspaceEdit) -> Iterator[tuple[OptionalVersionedTextDocumentIdentifier, list[Any]]]:
     """The documents that `edit` changes, and their `TextEdit`s of each kind."""
     for uri, changes in (edit.get("changes") or {}).items():
         yield {"uri": uri}, changes
@@ -251,13 +251,13 @@ def _documents(edit: WorkspaceEdit) -> Iterator[tuple[OptionalVersionedTextDocum
 
 def unversioned(edit: WorkspaceEdit) -> WorkspaceEdit:
     """`edit`, for the texts on disk: another server has documents of its own."""
-    return {"changes": {document["uri"]: changes for document, changes in _documents(edit)}}
+    return {"changes": {document["uri"]: changes for document, changes in edited_documents(edit)}}
 
 
 def add_edits(edit: WorkspaceEdit, more: WorkspaceEdit) -> None:
     """Add to `edit` the changes of `more` that are new; both change texts only."""
-    mine = {uri_path(document["uri"]): changes for document, changes in _documents(edit)}
-    for document, changes in _documents(more):
+    mine = {uri_path(document["uri"]): changes for document, changes in edited_documents(edit)}
+    for document, changes in edited_documents(more):
         known = mine.get(uri_path(document["uri"]))
         if known is not None:
             known += [change for change in changes if change not in known]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
@@ -16,6 +17,7 @@ from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.syntax.imports import imported
 
 _MOST_FILES = 24  # which may have to be opened
+_Named = TypeVar("_Named", Container, Symbol)
 
 
 async def outlined_symbols(backend: Backend, word: str, is_wanted: Callable[[str], bool]) -> tuple[list[Symbol], bool]:
@@ -35,7 +37,18 @@ async def outlined_symbols(backend: Backend, word: str, is_wanted: Callable[[str
     return [Symbol(one.name, one.kind, one.place) for one in found], bool(words.unknown) or len(files) > _MOST_FILES
 
 
-def _declared_here(backend: Backend, path: Path, named: Sequence[Container]) -> list[Container]:
+async def imports_of(symbols: Sequence[Symbol], backend: Backend) -> list[Symbol]:
+    """Those of `symbols` that their file only imports: some servers find them, too."""
+    by_file: dict[Path, list[Symbol]] = {}
+    for one in symbols:
+        by_file.setdefault(one.place.path, []).append(one)
+    declared: list[Symbol] = []
+    for path, named in by_file.items():
+        declared += await asyncio.to_thread(_declared_here, backend, path, named)
+    return [one for one in symbols if one not in declared]
+
+
+def _declared_here(backend: Backend, path: Path, named: Sequence[_Named]) -> list[_Named]:
     """`named` without what `path` only imports: the outlines of some servers have that, too."""
     language = backend.plugin.language_of(path)
     if not (named and language):

@@ -16,7 +16,7 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.protocol.lsp import Location, WorkspaceSymbol
 from lsp_mcp.requests.document_symbol import name_span
 from lsp_mcp.requests.hover import hovers
-from lsp_mcp.requests.outlined_symbols import outlined_symbols
+from lsp_mcp.requests.outlined_symbols import imports_of, outlined_symbols
 from lsp_mcp.requests.places import Locator, Place, last_word, location_key
 from lsp_mcp.requests.symbols import Symbol, kind_name
 from lsp_mcp.servers.plugin import Plugin
@@ -105,11 +105,12 @@ async def workspace_symbols(
     for _, (item, location) in found:
         if len(symbols) == limit:
             break
-        if place := await locator.place(location, str(item["name"])):
-            symbols.append(_symbol(item, place, backend.plugin))
-        else:
-            dropped += 1
-    total = len(found) - dropped
+        place = await locator.place(location, str(item["name"]))
+        symbols += [_symbol(item, place, backend.plugin)] if place else []
+        dropped += place is None
+    only_imported = await imports_of([one for one in symbols if is_named(one.name, name)], backend)
+    symbols = [one for one in symbols if one not in only_imported]
+    total = len(found) - dropped - len(only_imported)
     if not (searches and backend.plugin.finds_all_names) and not any(is_called(one, query) for one in symbols):
         outlined, more = await outlined_symbols(backend, last_word(parts[-1]), lambda one: _ends(parts_of(one), parts))
         kept = [one for one in outlined if keep(one.kind, one.place.path)]

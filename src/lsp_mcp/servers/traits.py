@@ -59,6 +59,7 @@ class Diagnostics(Data, frozen=True):
     syntax_source: str = ""  # the `source` of errors that hide the code after them from the server
     # It gives the diagnostics of closed files on request, by what is on disk; "unchanged" for one that it never checks.
     closed_on_request: bool = False
+    syntax_only: bool = False  # it knows errors of syntax, which no other file can cause
 
 
 class Symbols(Data, frozen=True):
@@ -168,6 +169,9 @@ class Renaming(Data, frozen=True):
     encoders: dict[str, Encoder] = field(default_factory=dict)
     names_no_files: bool = False  # code never refers to files, so a file can be renamed freely within its folder
     packages: Packages | None = None
+    # What it writes where an export passes a `name` on, so that importers keep the one that they are `given`. Empty:
+    # it renames that everywhere, and asked at any use.
+    passed_on: str = ""
 
 
 class Hierarchy(Data, frozen=True):
@@ -291,6 +295,9 @@ class WordCheck(Data, frozen=True):
         str, ...
     ] = ()  # functions that call a constructor, which the server does not list at their calls
     grouped: bool = False  # the references of a method include those of all methods that must share its name
+    # Its definition of a place may be one of several meanings: a use that its answer lacks is one only if the
+    # references of that place lead back.
+    leads_back: bool = False
     by_word: bool = False  # it answers with all places of a word in code, so there is nothing to compare
     # It misses nothing in files that it has read, so read-only answers are not verified place by place.
     exact: bool = False

@@ -1,8 +1,9 @@
-"""The names that imports give to what they import: `imported_as`, `imported`."""
+"""The names that imports give to what they import: `imported_as`, `given_names`, `imported`, `brings`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 
 from lsp_mcp.syntax.grammars import grammar_of
 from lsp_mcp.syntax.trees import TREES
@@ -20,19 +21,53 @@ def imported_as(text: Text, language_id: str) -> dict[int, int]:
 
     Empty for a language without such a query. Takes about 100 ms for a megabyte: call it in a thread for large texts.
     """
+    found = {}
+    for name, alias in _aliases(text, language_id):
+        if name is not None:
+            found[name[1]] = alias[0]
+    return found
+
+
+def given_names(text: Text, language_id: str) -> set[str]:
+    """The names that imports and exports in `text` give, also to what has no name of its own, as a default export.
+
+    Takes about 100 ms for a megabyte: call it in a thread for large texts.
+    """
+    return {text.content[start:end] for _, (start, end) in _aliases(text, language_id)}
+
+
+def brings(text: Text, language_id: str, name: str) -> bool:
+    """Whether an import or export in `text` brings `name` from another file."""
+    if name not in text.content:
+        return False
+    captured = _captured(text, language_id, ("import", "passed"))
+    return any(re.search(rf"\b{re.escape(name)}\b", text.content[start:end]) for start, end in captured)
+
+
+def _captured(text: Text, language_id: str, kinds: Iterable[str]) -> list[tuple[int, int]]:
+    from tree_sitter import QueryCursor
+
+    grammar = grammar_of(language_id)
+    query = grammar.query("imported") if grammar else None
+    if grammar is None or query is None:
+        return []
+    tree = TREES.tree_of(text, grammar)
+    captures = QueryCursor(query).captures(tree.root)
+    return [tree.offsets(node) for kind in kinds for node in captures.get(kind, ())]
+
+
+def _aliases(text: Text, language_id: str) -> Iterator[tuple[tuple[int, int] | None, tuple[int, int]]]:
+    """The offsets of what is imported, if it has a name, and of the name that it gets."""
     from tree_sitter import QueryCursor
 
     grammar = grammar_of(language_id)
     query = grammar.query("imports") if grammar else None
     if grammar is None or query is None:
-        return {}
+        return
     tree = TREES.tree_of(text, grammar)
-    found = {}
     for _, captures in QueryCursor(query).matches(tree.root):
-        _, end = tree.offsets(captures["name"][0])
-        start, _ = tree.offsets(captures["alias"][0])
-        found[end] = start
-    return found
+        name = captures.get("name")
+        yield tree.offsets(name[0]) if name else None, tree.offsets(captures["alias"][0])
 
 
 def imported(text: Text, language_id: str, offsets: Iterable[int]) -> set[int]:
@@ -40,12 +75,5 @@ def imported(text: Text, language_id: str, offsets: Iterable[int]) -> set[int]:
 
     Takes about 100 ms for a megabyte: call it in a thread for large texts.
     """
-    from tree_sitter import QueryCursor
-
-    grammar = grammar_of(language_id)
-    query = grammar.query("imported") if grammar else None
-    if grammar is None or query is None:
-        return set()
-    tree = TREES.tree_of(text, grammar)
-    ranges = [tree.offsets(node) for node in QueryCursor(query).captures(tree.root).get("import", ())]
+    ranges = _captured(text, language_id, ["import"])
     return {offset for offset in offsets if any(start <= offset < end for start, end in ranges)}

@@ -9,11 +9,13 @@ from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, misread
 from lsp_mcp.evidence.explainers.in_function import kind_before
 from lsp_mcp.evidence.identity import Identity, sites_of
 from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.references import references
 
 MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
 NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
@@ -45,10 +47,12 @@ class ByDefinition:
         for place in places:
             meaning = definitions.known((place.path, place.span.start))
             if meaning is not None:
-                said = await _says(question, place, meaning)
+                said = await says(question, place, meaning)
                 if said is False and await _may_be_specialized(question, place, meaning):
                     inexplicable.append(place)
                 else:
+                    if said and question.backend.plugin.word_check.leads_back:
+                        said = await _leads_back(question, place)
                     (unknown if said is None else same if said else other).append(place)
         found = so_far.explained(same=same, other=other, unknown=unknown, inexplicable=inexplicable)
         asked = frozenset(needed)
@@ -58,10 +62,7 @@ class ByDefinition:
         )  # fmt: skip
 
 
-# --- inside ------------------------------------------------------------------------------------
-
-
-async def _says(question: Question, place: Place, meaning: Meaning) -> bool | None:
+async def says(question: Question, place: Place, meaning: Meaning) -> bool | None:
     """Whether `meaning`, the server's answer about `place`, is the symbol; None if it does not tell."""
     backend, claim, symbol = question.backend, question.claim, question.symbol
     sites = frozenset(claim.sites)
@@ -80,6 +81,21 @@ async def _says(question: Question, place: Place, meaning: Meaning) -> bool | No
     if misread(meaning, claim.name, backend.plugin.word_check):
         return None
     return False
+
+
+# --- inside ------------------------------------------------------------------------------------
+
+
+async def _leads_back(question: Question, place: Place) -> bool | None:
+    """Whether the references of a place that is defined as the symbol have its definition; None if it has none.
+
+    TypeScript 7.0 leads from the use of a property to the variable that `{ a }` puts there.
+    """
+    try:
+        found = (await references(question.backend, place.path, place.span.start)).sites
+    except RefusedError:
+        return None
+    return not found.isdisjoint(question.symbol.sites) if found else None
 
 
 async def _may_be_specialized(question: Question, place: Place, meaning: Meaning) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
@@ -39,9 +40,11 @@ from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.requests.own_builds import renamed_in_own_builds
 from lsp_mcp.requests.places import Place, last_word, position_params
+from lsp_mcp.requests.reexports import declared, renamed_through_exports
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
+from lsp_mcp.syntax.imports import given_names, has_aliases
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import uri_path
 from lsp_mcp.words.visibility import Symbol as Seen
@@ -119,6 +122,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         EditError: the server's edit cannot be carried out safely.
         PathError, UnavailableError: see `backend.Documents.open` and `Backend.request`.
     """
+    path, identifier = await declared(backend, path, identifier)
     text = await backend.documents.open(path)
     await _refuse_generated(backend, path, identifier.start)
     family = await overrides(backend, path, identifier.start)  # first, because it makes the server read more files
@@ -127,7 +131,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         raise RefusedError(f"{backend.plugin.name} cannot rename")
     asks = prepare and isinstance(provider, dict) and provider.get("prepareProvider")
     prefix = await _prepare(backend, at, text, identifier, new_name) if asks else ""
-    edit = await asked_rename(backend, at, prefix + new_name)
+    edit = await renamed_through_exports(backend, at, text.slice(identifier), prefix + new_name)
     await _with_family(backend, family, text.slice(identifier), new_name, edit)
     searched = await _renamed_elsewhere(backend, path, identifier.start, new_name, edit)
     renamed = await renamed_symbol(backend, path, identifier.start)
@@ -170,7 +174,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     notice = news("applied", lost) if lost else None
     if not backend.plugin.adapter.rename.check:
         return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
-    missed = await _missed(backend, path, identifier, plan)
+    missed = await _missed(backend, path, identifier, plan, text.slice(identifier))
     home = (await home_of(backend, path, identifier, text.slice(identifier))).outside(namesakes.others)
     shared = await _shared(backend, home, plan, text.slice(identifier))
     clashes = await _clashes(backend, Definitions(backend), home, new_name)
@@ -301,8 +305,9 @@ async def _unproven(backend: Backend, strangers: list[Doubt], at: Site) -> list[
     return [one for one, places in zip(strangers, theirs, strict=True) if not places or own.intersection(places)]
 
 
-async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan) -> list[Doubt]:
-    """The uses that are not renamed: those under another word, such as a macro's, and mistakes.
+async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan, name: str) -> list[Doubt]:
+    """The uses that are not renamed: those under another word, such as a macro's, and mistakes. A name that an import
+    gives stays as it is.
 
     Of two words in one line clangd 22 may rename the wrong one; then that one is listed too.
     """
@@ -314,6 +319,8 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
     missed = [
         use for use in uses if (use.path, use.span.start) not in edited and use.text.slice(use.span).isidentifier()
     ]
+    given = await _given_names(backend, [use for use in missed if use.text.slice(use.span) != name])
+    missed = [use for use in missed if use.text.slice(use.span) not in given]
     lines = {(use.path, use.span.start.line) for use in missed}
     return [
         *(Doubt(use, f"use by {word} not renamed", word) for use in missed if (word := use.text.slice(use.span))),
@@ -323,6 +330,17 @@ async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan
             if (edit.path, edit.span.start) not in used and (edit.path, edit.span.start.line) in lines
         ),
     ]
+
+
+async def _given_names(backend: Backend, uses: Iterable[Place]) -> set[str]:
+    """The names that imports in the files of `uses` give, and words of the syntax that stand for one, as `default`."""
+    texts = {use.path: use.text for use in uses}
+    given: set[str] = set()
+    for path, text in texts.items():
+        if language := backend.plugin.language_of(path):
+            given |= await asyncio.to_thread(given_names, text, language.id)
+            given |= {*language.keywords} if has_aliases(language.id) else set()
+    return given
 
 
 async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str) -> list[Doubt]:

@@ -84,7 +84,7 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
         UnavailableError: it could not answer in time.
     """
     steps = [step for step in plan.steps if isinstance(step, FileChange) and backend.plugin.language_of(step.path)]
-    shifts = {step.path: Shift(step) for step in steps}
+    shifts = {step.path: Shift(step, new_name) for step in steps}
     places = {step.path: await _places(backend, step, old_name, new_name) for step in steps}
     naming = {*(await backend.words.files_with(new_name)).files, *(await backend.words.files_with(old_name)).files}
     after_texts = {path: shift.after for path, shift in shifts.items()}
@@ -121,22 +121,29 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
 
 
 class Shift:
-    """Translates places of a file between its texts before and after a `FileChange`."""
+    """Translates places of a file between its texts before and after a `FileChange`.
 
-    def __init__(self, change: FileChange) -> None:
+    The place of a word that becomes several, as in `{ old: new }`, is that of `new_name` among them.
+    """
+
+    def __init__(self, change: FileChange, new_name: str = "") -> None:
         self.before, self.after = change.before, Text(change.after)
         self._edges: list[tuple[int, int, int]] = []  # start and end before, and what is added up to there
+        self._before_name: dict[int, int] = {}  # start before → the characters that precede the new name there
         added = 0
         for one in change.changes:
             start, end = (change.before.point_offset(point) for point in (one.span.start, one.span.end))
             added += len(one.new_text) - (end - start)
+            if start < end and new_name and (found := _named_in(one.new_text, new_name)):
+                self._before_name[start] = found.start()
             self._edges.append((start, end, added))
 
     def to_after(self, point: Point) -> Point:
         """Where `point` is afterwards."""
         offset = self.before.point_offset(point)
         added = [by for start, end, by in self._edges if offset >= end > start or offset > start == end]
-        return self.after.offset_point(offset + (added[-1] if added else 0))
+        inside = self._before_name.get(offset, 0)
+        return self.after.offset_point(offset + (added[-1] if added else 0) + inside)
 
     def to_before(self, point: Point) -> Point:
         """Where `point` was before."""
@@ -154,8 +161,12 @@ class Shift:
 async def _places(backend: Backend, step: FileChange, old_name: str, new_name: str) -> list[Point]:
     """The places in code where `step` renames the symbol."""
     in_code = {span.start for span in await backend.words.occurrences(step.path, step.before, old_name)}
-    renamed = [one for one in step.changes if (one.old_text, one.new_text) == (old_name, new_name)]
+    renamed = [one for one in step.changes if one.old_text == old_name and _named_in(one.new_text, new_name)]
     return [one.span.start for one in renamed if one.span.start in in_code]
+
+
+def _named_in(text: str, name: str) -> re.Match[str] | None:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
 
 
 def _moved(shifts: Mapping[Path, Shift], site: Site) -> Site:

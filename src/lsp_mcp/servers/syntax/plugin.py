@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsp_mcp.backend import Scope
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
-from lsp_mcp.servers.traits import Documents, WordCheck
+from lsp_mcp.servers.traits import Diagnostics, Documents, WordCheck
 
 _FORM = Gap("unverified", "by syntax alone: no name or type was resolved", brief="by syntax alone", about="syntax")
 _NAMES = news(
@@ -30,6 +30,7 @@ class SyntaxPlugin(SessionPlugin):
     """It answers with all occurrences of a word in code, so that comparing them with the text finds nothing more."""
 
     documents = Documents(outlines_closed=True)
+    diagnostics = Diagnostics(syntax_only=True)
     word_check = WordCheck(by_word=True)
 
     @property

@@ -1,0 +1,38 @@
+"""Words in strings that say what a module exports, about which a server says nothing: `AsExported`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from pathlib import Path
+
+from lsp_mcp.evidence.explainers.by_definition import says
+from lsp_mcp.evidence.verdicts import Question, Verdicts
+from lsp_mcp.requests.places import Place
+from lsp_mcp.syntax.exports import bound_for_exports
+
+
+class AsExported:
+    """Such a word means what its module binds that name to."""
+
+    keeps_time = False
+
+    async def explain(self, question: Question, so_far: Verdicts) -> Verdicts:
+        """See `Explainer`."""
+        by_file: dict[Path, list[Place]] = defaultdict(list)
+        for place in so_far.unknown:
+            by_file[place.path].append(place)
+        same: list[Place] = []
+        other: list[Place] = []
+        for path, places in by_file.items():
+            if (language := question.backend.plugin.language_of(path)) is None:
+                continue
+            text, spans = places[0].text, [place.span for place in places]
+            bound = await asyncio.to_thread(bound_for_exports, text, language.id, spans)
+            for place in places:
+                if there := bound.get(place.span):
+                    meaning = await question.definitions.meaning((path, there.start))
+                    said = await says(question, Place(path, there, text), meaning)
+                    if said is not None:
+                        (same if said else other).append(place)
+        return so_far.explained(same=same, other=other)

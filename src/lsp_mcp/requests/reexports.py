@@ -1,0 +1,75 @@
+"""Renames of what files pass on to others: `declared`, `renamed_through_exports`.
+
+Of `export { a } from './m'` TypeScript 7.0 makes `export { b as a } from './m'`, whose importers keep the old name; and
+asked about a name that an import brings, it renames that name in the file of the import only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.protocol.lsp import Location, TextDocumentPositionParams, WorkspaceEdit
+from lsp_mcp.requests.edit_plans import asked_rename
+from lsp_mcp.requests.other_builds import Key, add_edits, edited_documents, key_of, position_of
+from lsp_mcp.requests.places import text_or_none
+from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.syntax.imports import brings
+from lsp_mcp.text import Span
+
+_MOST_ASKED = 100  # exports that pass a name on
+
+
+async def declared(backend: Backend, path: Path, identifier: Span) -> tuple[Path, Span]:
+    """Where the name at `identifier` is declared in another file, if `path` only has it by an import; else that place.
+
+    Raises the errors of `definition_places`.
+    """
+    here = path, identifier
+    if not backend.plugin.renaming.passed_on:
+        return here
+    text, language = await backend.documents.open(path), backend.plugin.language_of(path)
+    name = text.slice(identifier)
+    if language is None or not await asyncio.to_thread(brings, text, language.id, name):
+        return here
+    places = await definition_places(backend, path, identifier.start)
+    if len(places) != 1 or places[0][0] == path or not places[0][0].is_relative_to(backend.root):
+        return here
+    file, start = places[0]
+    there = await text_or_none(backend, file)
+    span = there.identifier_at(start) if there else None
+    return (file, span) if there and span and span.start == start and there.slice(span) == name else here
+
+
+async def renamed_through_exports(
+    backend: Backend, at: TextDocumentPositionParams, name: str, new_name: str
+) -> WorkspaceEdit:
+    """The server's edit that renames the symbol `name` at a place, also where exports pass it on, and for those who
+    import it there.
+
+    Raises the errors of `Backend.request`.
+    """
+    edit = await asked_rename(backend, at, new_name)
+    if not (passed_on := backend.plugin.renaming.passed_on):
+        return edit
+    both = passed_on.format(name=new_name, given=name)
+    asked: set[Key] = set()
+    while left := [one for one in _written(edit, both) if key_of(one) not in asked][: _MOST_ASKED - len(asked)]:
+        for one in left:
+            asked.add(key_of(one))
+            add_edits(edit, await asked_rename(backend, position_of(one), new_name))
+    for document, changes in edited_documents(edit):
+        there = {key_of(Location(uri=document["uri"], range=one["range"])): one for one in changes}
+        changes[:] = [{**one, "newText": new_name} if key in asked else one for key, one in there.items()]
+    return edit
+
+
+def _written(edit: WorkspaceEdit, text: str) -> list[Location]:
+    """Where `edit` writes this text."""
+    return [
+        Location(uri=document["uri"], range=one["range"])
+        for document, changes in edited_documents(edit)
+        for one in changes
+        if one["newText"] == text
+    ]

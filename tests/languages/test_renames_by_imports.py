@@ -1,0 +1,116 @@
+"""Renames of what imports bring, pass on, and call otherwise: a name that an import gives stays, all others change."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from languages.served import served
+
+# `greet` becomes `hail`: the texts below are those before; afterwards each «greet» is `hail`.
+PROJECTS = {
+    "typescript": {
+        "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler"}}',
+        "core.ts": "export function «greet»(n: number) {\n  return n;\n}\nexport default «greet»;\n",
+        "list.ts": "function local() {}\nexport { local as other };\n",
+        "index.ts": 'export { «greet» } from "./core";\nexport { «greet» as g } from "./core";\n'
+        'export * from "./list";\n',
+        "outer.ts": 'export { «greet», g as h } from "./index";\n',
+        "main.ts": 'import { «greet» } from "./index";\nimport { h } from "./outer";\n'
+        'import { «greet» as again } from "./outer";\nimport whole from "./core";\n\n'
+        "export const all = [«greet»(1), h(2), again(3), whole(4)];\n",
+        "far.ts": 'import * as outer from "./outer";\n\nexport const one = outer.«greet»(1) + outer.h(2);\n',
+    },
+    "basedpyright": {
+        "pyproject.toml": '[project]\nname = "sample"\nversion = "1"\n',
+        "core.py": '__all__ = ["«greet»"]\n\n\ndef «greet»(n):\n    return n\n',
+        "index.py": "from core import «greet»\nfrom core import «greet» as g\n",
+        "outer.py": "from index import «greet» as «greet»\nfrom index import g as h\n",
+        "main.py": "import core as c\nfrom index import «greet»\nfrom outer import h\n"
+        "from outer import «greet» as again\n\nevery = [«greet»(1), h(2), again(3), c.«greet»(4)]\n",
+    },
+}
+
+
+def before(text: str) -> str:
+    return text.replace("«greet»", "greet")
+
+
+def after(text: str) -> str:
+    return text.replace("«greet»", "hail")
+
+
+def renamed(backend: str, files: dict[str, str], root: Path, symbol: str, new_name: str) -> str:
+    """What the program says about a rename in a project with these files."""
+    for file, text in files.items():
+        (root / file).write_text(text)
+    open_workspace = served(backend)
+
+    async def rename() -> str:
+        async with open_workspace(root) as call:
+            arguments = {"symbol_anchor": symbol, "new_name": new_name}
+            return await asyncio.wait_for(call("rename_symbol_by_anchor", arguments), 120)
+
+    return asyncio.run(rename())
+
+
+@pytest.mark.parametrize("asked_at", ["core", "main"])
+@pytest.mark.parametrize("backend", PROJECTS)
+def test_a_rename_reaches_every_file_that_gets_the_name_by_another_and_keeps_the_names_that_imports_give(
+    backend: str, asked_at: str, tmp_path: Path
+) -> None:
+    files = PROJECTS[backend]
+    file = next(name for name in files if name.startswith(asked_at))
+    text = before(files[file])
+    start = text.index("greet(")
+    line, at = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+    scheme = {"typescript": "ts", "basedpyright": "py"}[backend]
+    texts = {file: before(text) for file, text in files.items()}
+    said = renamed(backend, texts, tmp_path.resolve(), f"{scheme}://{file}#{line}:{at}", "hail")
+    assert {file: (tmp_path / file).read_text() for file in files} == {
+        file: after(text) for file, text in files.items()
+    }
+    assert "status: complete" in said
+
+
+SHORT = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "jsx": "preserve"}}',
+    "core.ts": (
+        "export function greet(n: number) {\n  return n;\n}\nexport default function first() {}\n"
+        "export interface Props {\n  title: string;\n}\n"
+    ),
+    "index.ts": "export { default } from './core';\nexport { default as run } from './core';\n",
+    "use.tsx": (
+        "import { greet, type Props } from './core';\nimport main from './index';\n\nconst all = { greet };\n"
+        "all.greet(main() ?? 1);\n\nfunction Card(props: Props) {\n  const { title } = props;\n  return title;\n}\n"
+        "const title = 'a';\nexport const some = [<Card title={title} />, Card({ title })];\n"
+    ),
+}  # fmt: skip
+
+
+USE = {
+    "core.ts#1:17": [("{ greet,", "{ hail,"), ("{ greet }", "{ greet: hail }")],
+    "core.ts#4:25": [],
+    "core.ts#6:3": [
+        ("{ title } = props", "{ caption: title } = props"),
+        ("<Card title=", "<Card caption="),
+        ("({ title })", "({ caption: title })"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("at", "old", "new"),
+    [("core.ts#1:17", "greet", "hail"), ("core.ts#4:25", "first", "last"), ("core.ts#6:3", "title", "caption")],
+)
+def test_a_variable_and_a_property_that_share_a_word_are_renamed_apart(
+    at: str, old: str, new: str, tmp_path: Path
+) -> None:
+    expected = {**SHORT, "core.ts": SHORT["core.ts"].replace(old, new)}
+    for one, other in USE[at]:
+        expected["use.tsx"] = expected["use.tsx"].replace(one, other, 1)
+    said = renamed("typescript", SHORT, tmp_path.resolve(), f"ts://{at}", new)
+    assert {file: (tmp_path / file).read_text() for file in SHORT} == expected
+    assert "status: complete" in said

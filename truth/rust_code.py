@@ -1,0 +1,43 @@
+"""Rust: renames in its code, and checking it with `cargo check`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import rust_oracle
+from graph import Graph, Symbol
+from language import Edit
+
+_SYMBOLS = 120  # known of each tree
+
+
+class Rust:
+    """A `Language`. `work` is a folder for copies of the code, and for Cargo."""
+
+    reorders = False
+    compares = False  # it takes minutes to read a tree
+
+    def __init__(self, work: Path) -> None:
+        self._work = work
+        self._said: dict[str, set[str]] = {}
+        self._words: set[str] = set()
+
+    def graph(self, folder: Path) -> Graph:
+        """See `Language`: of some symbols only, at random."""
+        return rust_oracle.graph(folder, _SYMBOLS, self._work)
+
+    def edit(self, folder: Path, graph: Graph, rng: random.Random, number: int) -> Edit | None:
+        """See `Language`."""
+        return None
+
+    def new_name(self, symbol: Symbol, graph: Graph, rng: random.Random) -> str:
+        """See `Language`."""
+        return rust_oracle.unused(symbol.name, graph.words, rng)
+
+    def trouble(self, folder: Path, changed: Sequence[str]) -> str:
+        """See `Language`: new errors of `cargo check` with all targets and features."""
+        said = set(rust_oracle.errors(folder, self._work))
+        known = self._said.setdefault(folder.name, said)
+        return "; ".join(sorted(said - known)[:5])
