@@ -15,11 +15,11 @@ from lsp_mcp.edits.plan import DeleteFile, EditPlan, FileChange, RenameFile, Ste
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.protocol.lsp import WorkspaceEdit
-from lsp_mcp.requests.edit_plans import plan_of
+from lsp_mcp.requests.edit_plans import merge, plan_of
 from lsp_mcp.requests.package_clause import package_clause
 from lsp_mcp.servers.traits import Packages
 from lsp_mcp.text import Point
-from lsp_mcp.uris import path_uri
+from lsp_mcp.uris import path_uri, uri_path
 
 
 class PackageMove(Struct, frozen=True):
@@ -51,6 +51,22 @@ async def moved(backend: Backend, old: Path, new: Path) -> EditPlan:
     return await plan_of(
         backend, [*edits, {"documentChanges": [{"kind": "rename", "oldUri": path_uri(old), "newUri": path_uri(new)}]}]
     )
+
+
+async def with_moves(backend: Backend, edit: WorkspaceEdit) -> WorkspaceEdit:
+    """`edit` with the changes that it leaves to workspace/willRenameFiles: rust-analyzer 1.95 renames a module so.
+
+    Raises the errors of `Backend.request`.
+    """
+    listed = edit.get("documentChanges") or []
+    moves = [(str(one["oldUri"]), str(one["newUri"])) for one in listed if "oldUri" in one]
+    if not moves or len(moves) < len(listed) or edit.get("changes"):
+        return edit
+    if not all(_answers(backend, "folder" if uri_path(old).is_dir() else "file") for old, _ in moves):
+        return edit
+    files = [{"oldUri": old, "newUri": new} for old, new in moves]
+    more = await backend.request("workspace/willRenameFiles", {"files": files})
+    return merge([more, edit]) if more else edit
 
 
 async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | None:

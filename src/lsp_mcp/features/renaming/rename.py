@@ -16,7 +16,7 @@ from lsp_mcp.edits.rewriting import by_word, without_prefix
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import of_namesakes, own_references
-from lsp_mcp.features.editing.moving import in_its_folder, with_data
+from lsp_mcp.features.editing.moving import in_its_folder, with_data, with_moves
 from lsp_mcp.features.renaming.by_name import found_by_name
 from lsp_mcp.features.renaming.in_macro_strings import in_macro_strings
 from lsp_mcp.features.renaming.mentions import mentions, renamed_parameter, told
@@ -131,7 +131,9 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         raise RefusedError(f"{backend.plugin.name} cannot rename")
     asks = prepare and isinstance(provider, dict) and provider.get("prepareProvider")
     prefix = await _prepare(backend, at, text, identifier, new_name) if asks else ""
-    edit = await renamed_through_exports(backend, at, text.slice(identifier), prefix + new_name)
+    edit = await with_moves(
+        backend, await renamed_through_exports(backend, at, text.slice(identifier), prefix + new_name)
+    )
     await _with_family(backend, family, text.slice(identifier), new_name, edit)
     searched = await _renamed_elsewhere(backend, path, identifier.start, new_name, edit)
     renamed = await renamed_symbol(backend, path, identifier.start)

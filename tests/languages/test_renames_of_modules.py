@@ -1,0 +1,34 @@
+"""A module that is a file is renamed with its file and all that names it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from languages.served import served
+
+FILES = {
+    "Cargo.toml": '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/lib.rs": "pub mod shapes;\n\npub use shapes::area;\n",
+    "src/shapes.rs": "pub fn area() -> u32 {\n    1\n}\n",
+    "tests/it.rs": "use sample::shapes;\n\n#[test]\nfn works() {\n    assert_eq!(shapes::area(), 1);\n}\n",
+}
+
+
+def test_a_module_of_rust_is_renamed_where_it_is_declared_and_used_and_its_file_moves(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    for file, text in FILES.items():
+        (root / file).parent.mkdir(exist_ok=True)
+        (root / file).write_text(text)
+    open_workspace = served("rust-analyzer")
+
+    async def rename() -> str:
+        async with open_workspace(root) as call:
+            arguments = {"symbol_anchor": "rs://src/lib.rs#1:9", "new_name": "forms"}
+            return await asyncio.wait_for(call("rename_symbol_by_anchor", arguments), 120)
+
+    said = asyncio.run(rename())
+    assert "status: complete" in said
+    expected = {file.replace("shapes", "forms"): text.replace("shapes", "forms") for file, text in FILES.items()}
+    assert {file: (root / file).read_text() for file in expected} == expected
+    assert not (root / "src/shapes.rs").exists()
