@@ -19,6 +19,7 @@ questions_needs := gopls clangd
 nvim_needs := gopls nvim dlv
 truth_typescript_needs := languages linters
 truth_basedpyright_needs := languages
+truth_rust-analyzer_needs := languages
 bench_board_needs := chromium
 needs = $($(BACKEND)_needs) $($@_$(BACKEND)_needs)
 get_needs = @$(if $(strip $(needs)),scripts/tools.sh $(needs))

@@ -212,6 +212,33 @@ def test_the_oracle_for_python_reads_the_strings_of_all_and_slots(
     assert uses["suit"] == ["a.py#6:19", "a.py#9:14"]
 
 
+def test_the_oracle_for_rust_knows_what_the_compiler_misses_once_a_declaration_has_another_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not shutil.which("cargo"):
+        pytest.skip("cargo is not installed")
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    oracle = importlib.import_module("rust_oracle")
+    tree = tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    (tree / "Cargo.toml").write_text('[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n')
+    (tree / "src/lib.rs").write_text(
+        "mod core;\npub use crate::core::greet as hello;\n\nmacro_rules! call {\n    () => {\n"
+        "        crate::core::greet()\n    };\n}\n\npub fn both() {\n    call!();\n}\n\n#[cfg(windows)]\n"
+        "pub fn far() {\n    crate::core::greet();\n}\n"
+    )
+    (tree / "src/core.rs").write_text(
+        "pub fn greet() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn works() {\n        super::greet();\n"
+        "    }\n}\n"
+    )
+    graph = oracle.graph(tree, 10, tmp_path / "work")
+    (greet,) = [one for one in graph.symbols.values() if one.name == "greet"]
+    assert sorted(place.shown for place in greet.uses) == [
+        "src/core.rs#1:8", "src/core.rs#7:16", "src/lib.rs#2:22", "src/lib.rs#6:22"
+    ]  # fmt: skip
+    assert {place.shown for place in graph.unread_places(greet)} == {"src/lib.rs#16:18"}
+
+
 def test_a_rename_that_writes_both_names_is_no_other_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(PROGRAM.parent))
     compared = importlib.import_module("renaming").compared

@@ -169,9 +169,13 @@ def _named(error: dict[str, Any], texts: dict[str, str], name: str) -> Iterator[
     for span in error["spans"]:
         at = span if span["is_primary"] else None
         while at:
-            file, line, start = at["file_name"], at["line_start"], at["column_start"]
-            if file in texts and re.match(rf"{name}\b", texts[file].split("\n")[line - 1][start - 1 :]):
-                yield Place(file, line, start)
+            file, line, start, end = at["file_name"], at["line_start"], at["column_start"], at["column_end"]
+            text = texts[file].split("\n")[line - 1] if file in texts and line == at["line_end"] else ""
+            there = [
+                found.start() + 1 for found in re.finditer(rf"\b{name}\b", text) if start <= found.start() + 1 < end
+            ]
+            if len(there) == 1:  # the name, or a path that ends with it
+                yield Place(file, line, there[0])
                 break
             at = at["expansion"] and at["expansion"]["span"]
 

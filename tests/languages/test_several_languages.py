@@ -25,6 +25,7 @@ from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
 from lsp_mcp.workspace import Workspace
 
+TIMEOUT = 300.0  # seconds: a hang, not a measurement
 SERVERS = ("gopls", "basedpyright", "typescript")
 FILES = {
     "go.mod": "module example.com/a\n\ngo 1.23\n",
@@ -74,7 +75,7 @@ def asking(
 
         sessions.begin()
         try:
-            await asyncio.wait_for(test(ask, sessions), 60)
+            await asyncio.wait_for(test(ask, sessions), TIMEOUT)
         finally:
             await sessions.close()
             sessions.kill()
