@@ -86,3 +86,9 @@ def test_the_changes_of_a_rewritten_text_make_that_text(
     again = change.without(())
     assert again is not None
     assert again.after == change.after
+
+
+def test_code_from_a_file_with_other_line_ends_gets_those_of_the_text() -> None:
+    windows, other = Text("a\r\nb\r\n"), Text("a\nb\n")
+    assert (change_of(Path("/w/a"), windows, "a\r\nnew\nb\r\n") or pytest.fail()).after == "a\r\nnew\r\nb\r\n"
+    assert (change_of(Path("/w/a"), other, "a\nnew\r\nb\n") or pytest.fail()).after == "a\nnew\nb\n"

@@ -130,3 +130,9 @@ def test_a_name_is_freed_of_what_stands_around_it(spelled: str, name: str) -> No
 )
 def test_a_line_of_go_test_names_its_test(spelled: str, name: str) -> None:
     assert name_under_test(spelled) == name
+
+
+def test_a_message_that_begins_with_a_keyword_is_not_a_name() -> None:
+    keywords = {"package", "import", "class", "extends", "implements"}
+    assert bare_name("package has no import path", keywords) == "has no import path"
+    assert bare_name("class Reader extends Base implements Closer", keywords) == "Reader"

@@ -213,7 +213,7 @@ def _edit_text(
 ) -> tuple[str, tuple[TextChange, ...]]:
     """`before` after `edits`, all of which count in `before`, and the changes that they make."""
     pieces, changes, copied, last_end = [], [], 0, 0
-    crlf = _ends_lines_with_crlf(before.content)
+    crlf = ends_lines_with_crlf(before.content)
     for raw_start, raw_end, sent in sorted(_offsets(before, edits, encoding), key=lambda edit: edit[:2]):
         if raw_start < last_end:
             raise EditError("overlaps itself")
@@ -224,7 +224,7 @@ def _edit_text(
         new_text = sent.removeprefix(BOM) if start > raw_start else sent
         new_text = new_text.removesuffix("\r") if end < raw_end else new_text
         if crlf:
-            new_text = _LONE_LF.sub("\r\n", new_text)
+            new_text = with_crlf(new_text)
         old_text = before.content[start:end]
         if new_text != old_text:
             changes.append(TextChange(span, old_text, new_text))
@@ -247,7 +247,13 @@ def _offsets(text: Text, edits: Sequence[_TextEdit], encoding: PositionEncoding)
 _LONE_LF = re.compile(r"(?<!\r)\n")
 
 
-def _ends_lines_with_crlf(content: str) -> bool:
+def with_crlf(content: str) -> str:
+    """`content` with CRLF where a line ends with LF."""
+    return _LONE_LF.sub("\r\n", content)
+
+
+def ends_lines_with_crlf(content: str) -> bool:
+    """Whether all lines of `content` end with CRLF."""
     return 0 < content.count("\r\n") == content.count("\n") == content.count("\r")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from lsp_mcp.edits.plan import FileChange, TextChange, plan_workspace_edit
+from lsp_mcp.edits.plan import FileChange, TextChange, ends_lines_with_crlf, plan_workspace_edit, with_crlf
 from lsp_mcp.protocol.lsp import TextEdit
 from lsp_mcp.text import BOM, PositionEncoding, Text
 from lsp_mcp.uris import path_uri
@@ -17,8 +17,15 @@ _WORDS = re.compile(r"\w+|\W")
 
 
 def change_of(path: Path, before: Text, after: str) -> FileChange | None:
-    """The changes from `before` to `after`, line by line; None if they are equal. A byte order mark stays."""
+    """The changes from `before` to `after`, line by line; None if they are equal.
+
+    A byte order mark stays, and so do the line ends: code from a file with other ones gets those of `before`.
+    """
     skipped = len(BOM) if before.content.startswith(BOM) else 0
+    if ends_lines_with_crlf(before.content) or (not before.content and "\r\n" in after):
+        after = with_crlf(after)
+    elif "\n" in before.content and "\r" not in before.content:
+        after = after.replace("\r\n", "\n")
     old, new = before.content[skipped:], after.removeprefix(BOM)
     if old == new:
         return None

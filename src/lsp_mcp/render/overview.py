@@ -11,7 +11,7 @@ from lsp_mcp.render.answers import AnchorTo, WorkspaceOverview
 from lsp_mcp.requests.places import Place
 from lsp_mcp.visible import visible
 
-_MOST_FOLDERS = 40  # listed
+_MOST_FOLDERS = 30  # listed
 _MANY = 100  # folders: more are counted in those above them
 _DEPTHS = (1_000, 4, 3, 2, 1)
 _ROOT = "."  # how the root's folder is called
@@ -27,7 +27,7 @@ def fitting_overview(
     for one in (depth,) if depth else _DEPTHS:
         by_folder = grouped(found, one)
         if depth or len(by_folder.folders) <= _MANY:
-            for number in (8, 5, 3):
+            for number in (5, 3):
                 if size(by_folder, number) <= most:
                     return by_folder, number
     return grouped(found, depth or 1), 1
@@ -39,11 +39,10 @@ def overview_lines(answer: WorkspaceOverview, anchor: AnchorTo) -> Iterator[str]
     lists = overview_fields(answer, lambda place: {"anchor": anchor(place.path, place.span.start)})
     if found.entries:
         yield f"entry points: {first_few([anchor(one.path, one.span.start) for one in found.entries], most)}"
-    yield "folders (largest first; → imports, ← number of folders that import it):"
+    yield "folders, the largest first: files (tests), lines, ← folders that import it, → what it imports"
     listed = _largest(found)
     for one in listed:
-        tests = f", {count(one.tests, 'test file')}" if one.tests else ""
-        size = f"{count(one.files, 'file')}, {count(one.lines, 'line')}{tests}"
+        size = f"{one.files:,}{f' ({one.tests:,})' if one.tests else ''}, {one.lines:,}"
         uses = f" → {first_few([name or _ROOT for name in sorted(one.uses)], most)}" if one.uses else ""
         yield f"{one.name or _ROOT} {size}{f' ← {one.used_by}' if one.used_by else ''}{uses}"
     if more := len(found.folders) - len(listed):

@@ -99,6 +99,11 @@ class Plugin:
         return ()
 
     @property
+    def idle_request(self) -> str:
+        """Serves new includes: the method that the server answers once it has read all that it reads by itself."""
+        return ""
+
+    @property
     def goes_by_mtime(self) -> bool:
         """Serves uses and renames: the server may have an old text of a closed file that kept its time of change."""
         return False

@@ -152,11 +152,18 @@ def bare_name(spelled: str, keywords: Collection[str]) -> str:
     if "operator" not in name:
         name = _ARGUMENTS.sub(r"\1", name)
         name = re.split(r"\s*[{=;]", name)[0]
-        if declared and "<" not in name:
+        if declared and "<" not in name and not _is_message(name, keywords):
             name = name.partition(" ")[0]
     return _MARK.sub(".", name).strip(" .") or spelled.strip()
 
 
+def _is_message(rest: str, keywords: Collection[str]) -> bool:
+    """Whether what follows a keyword is text, as in `package has no import path`, and not what declares a name."""
+    words = rest.split()
+    return len(words) >= _FEWEST_WORDS and words[1] not in keywords and all(word.isidentifier() for word in words)
+
+
+_FEWEST_WORDS = 4  # of a message behind a keyword that begins it
 _LISTED = 10  # identifiers listed for one line
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,6 +17,7 @@ from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.checking.problems import Delta, Problem, known
+from lsp_mcp.features.editing.including import included
 from lsp_mcp.features.editing.tidying import tidied
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import first_few
@@ -24,6 +27,9 @@ from lsp_mcp.text import Text
 from lsp_mcp.toolsets.answers import AnchorToolset, without_places
 from lsp_mcp.toolsets.deltas import Looked, compared_with, limited, look, with_fixes
 from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.waiting import share_of_rest
+
+_INCLUDING = 0.3  # share of a call's remaining time for finding includes
 
 
 class Outcome(Struct, frozen=True):
@@ -112,6 +118,20 @@ class ChangingToolset(AnchorToolset):
                 else:
                     steps.append(step)
         return replace(plan, steps=tuple(steps)), remarks
+
+    async def _with_includes(self, backend: Backend, plan: EditPlan, files: Collection[Path]) -> EditPlan:
+        """`plan` with the includes that its new code in `files` needs, as far as the server knows them in time."""
+        if backend.plugin.headers is None or not files:
+            return plan
+        found: dict[Path, FileChange | None] = {}
+        with suppress(TimeoutError):
+            async with asyncio.timeout(share_of_rest(_INCLUDING)), backend.problems.trial() as trial:
+                for step in plan.steps:
+                    if isinstance(step, FileChange) and step.path in files:
+                        after = await included(backend, trial, step.path, step.before, Text(step.after))
+                        found[step.path] = change_of(step.path, step.before, after.content)
+        steps = [(isinstance(step, FileChange) and found.get(step.path)) or step for step in plan.steps]
+        return replace(plan, steps=tuple(steps))
 
     def _is_generated(self, path: Path, text: Text) -> bool:
         languages = [backend.plugin.language_of(path) for backend in self._sessions.backends]

@@ -33,6 +33,7 @@ What = Literal["body", "signature", "type", "surroundings"]
 _MOST = 20  # symbols per call
 _CALLEES = 50  # listed for one function
 _SAID = 1_500  # characters of the hover of a symbol without a declaration
+_MOST_COMMENT = 12  # lines of the comment above a signature
 _AROUND = 10  # lines shown before and after a place outside declarations
 
 
@@ -163,10 +164,14 @@ def _source(asked: str, one: SymbolText, read: _Read, what: What, notes: Sequenc
     if what == "signature" and declared.body:
         span = Span(span.start, declared.body.start)
     outside = what == "surroundings" and symbol is None
-    lines = declared.text.numbered(span, _AROUND if outside else 0)
+    lines = shown = declared.text.numbered(span, _AROUND if outside else 0)
+    first, last = lines[0][0] if outside else span.start.line, lines[-1][0] if outside else declared.span.end.line
+    left_out: tuple[int, int] | None = None
+    if what == "signature":
+        shown, left_out = _briefly(one, read.texts, lines)
     roles = [other.declared.body is not None for other in read.texts]
     role = "" if len(set(roles)) < len(_ROLES) else _ROLES[declared.body is not None]
-    first = one is read.texts[0]
+    is_first = one is read.texts[0]
     return Source(
         asked=asked,
         place=Place(one.path, one.name, declared.text),
@@ -174,13 +179,40 @@ def _source(asked: str, one: SymbolText, read: _Read, what: What, notes: Sequenc
         kind=symbol.kind if symbol else "local" if one.owners and not outside else "place",
         role=role,
         hash=declared.hash if symbol else "",
-        lines=lines,
-        first=lines[0][0] if outside else span.start.line,
-        last=lines[-1][0] if outside else declared.span.end.line,
-        hover=read.hover if first else "",
-        callees=read.callees if first else (),
+        lines=shown,
+        left_out=left_out,
+        first=first,
+        last=last,
+        hover=read.hover if is_first else "",
+        callees=read.callees if is_first else (),
         notes=notes,
     )
+
+
+def _briefly(
+    one: SymbolText, texts: Sequence[SymbolText], lines: list[tuple[int, str]]
+) -> tuple[list[tuple[int, str]], tuple[int, int] | None]:
+    """The `lines` of a signature without most of a long comment, and which are left out.
+
+    None of them if another of `texts` has the same parameters, and a longer comment or comes first.
+    """
+    same = [other for other in texts if _parameters(other) == _parameters(one)]
+    if max(same, key=_comment_lines) is not one:
+        return [], None
+    if (comment := _comment_lines(one)) <= _MOST_COMMENT:
+        return lines, None
+    left_out = lines[_MOST_COMMENT // 2][0], lines[comment - 1][0]
+    return [*lines[: _MOST_COMMENT // 2], *lines[comment:]], left_out
+
+
+def _comment_lines(one: SymbolText) -> int:
+    return one.declared.code.start.line - one.declared.span.start.line
+
+
+def _parameters(one: SymbolText) -> str:
+    """What follows the name of a function, however it is divided into lines."""
+    end = one.declared.body.start if one.declared.body else one.declared.span.end
+    return " ".join(one.declared.text.slice(Span(one.name.end, end)).rstrip(" \t\r\n;{").split())
 
 
 def _beginning(said: str) -> str:

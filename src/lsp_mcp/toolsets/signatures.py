@@ -75,11 +75,15 @@ class SignatureChanging(ChangingToolset):
         gaps += unnamed
         if not allow_partial:
             self._refuse_hidden(name, unnamed)
-        if not found.plan.steps:
-            raise RefusedError(f"{name} has these parameters already: there is nothing to change.")
         before = (await look(call, backend, found.plan.files)).value
         plan, remarks = await self._tidied(backend, found.plan)
+        if not plan.steps:
+            raise RefusedError(f"{name} has these parameters already: there is nothing to change.")
+        plan = await self._with_includes(backend, plan, [path for path in plan.files if backend.plugin.is_header(path)])
         tried = await self._tried(backend, plan, uses)
+        if broken := {one.place.path for one in tried.delta.new if not backend.plugin.is_header(one.place.path)}:
+            again = await self._with_includes(backend, plan, broken)
+            plan, tried = (again, await self._tried(backend, again, uses)) if again != plan else (plan, tried)
         if apply and not allow_partial:
             self._refuse_errors(name, tried)
         gaps += [*remarks, *tried.gaps, *_told(found)]
@@ -114,9 +118,10 @@ class SignatureChanging(ChangingToolset):
 
     def _refuse_hidden(self, name: str, gaps: Sequence[Gap]) -> None:
         if why := hiding(gaps):
+            todo = "Ask again" if any(gap.kind == "indexing" for gap in why) else "Fix that"
             raise RefusedError(
                 f"{name} was not changed, no file changed, because uses of it may be missed: "
-                f"{'; '.join(gap.text for gap in why)}. Fix that, {_ACCEPT}."
+                f"{'; '.join(gap.text for gap in why)}. {todo}, {_ACCEPT}."
             )
 
     def _refuse_obstacles(self, name: str, obstacles: Sequence[Obstacle]) -> None:

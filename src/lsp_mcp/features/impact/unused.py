@@ -172,12 +172,15 @@ def _candidates(backend: Backend, declared: Sequence[Container], result: Unused)
     adapter = backend.plugin.adapter
     implicit = adapter.tests.implicit_pattern
     found = []
+    interfaces = {one.name for one in declared if one.kind == "interface"}
     for one in declared:
         name = last_word(one.name)
         if one.kind not in _JUDGED:
             continue
         line = one.place.text.line(one.place.span.start.line)
-        if is_test(adapter, one.place.path, name) or (implicit and re.search(implicit, line)):
+        # What an interface asks for says which types implement it, even if nobody calls it.
+        asked_for = one.kind == "method" and one.owner in interfaces
+        if asked_for or is_test(adapter, one.place.path, name) or (implicit and re.search(implicit, line)):
             result.implicit.append(name)
         else:
             found.append(one)

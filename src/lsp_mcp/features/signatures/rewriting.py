@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from lsp_mcp.edits.listing import Listing, Slot
@@ -62,7 +63,7 @@ class Rewriting:
         if wanted.result is not None:
             result = wanted.result.strip()
             if function.result and function.leads:
-                self.word(*function.result, result if result.endswith(("*", "&")) else f"{result} ")
+                self.word(*function.result, result if re.search(r"\s[*&]+$", result) else f"{result} ")
             elif function.result:
                 start, end = function.result
                 # The white space before it goes with it.
@@ -158,7 +159,7 @@ class Rewriting:
     def _formed(self, type_: str, name: str) -> str:
         if "{}" in type_:
             return type_.replace("{}", name)
-        joined = type_.endswith(("*", "&"))  # `char *name`
+        joined = re.search(r"\s[*&]+$", type_)  # `char *name`, but `char* name`
         form = self.signatures.form.replace("{type} {name}", "{type}{name}") if joined else self.signatures.form
         return form.replace("{type}", type_).replace("{name}", name)
 

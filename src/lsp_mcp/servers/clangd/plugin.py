@@ -94,6 +94,11 @@ class ClangdPlugin(SessionPlugin):
         """See `Plugin.trial_arguments`. Without its index it answers from the files of the trial alone."""
         return ("--background-index=false", "--use-dirty-headers", "--log=error")
 
+    @property
+    def idle_request(self) -> str:
+        """See `Plugin.idle_request`. clangd 22 indexes the standard library once a document is open."""
+        return "sync"
+
     def is_header(self, path: Path) -> bool:
         """See `Plugin.is_header`."""
         return not self._compilation.compiles(path)

@@ -93,7 +93,7 @@ HIERARCHY = Hierarchy(
 )
 
 HEADERS = Headers(
-    include_pattern=r'(?m)^[ \t]*#[ \t]*include[ \t]*(?P<header>"[^"\n]+"|<[^>\n]+>)[^\n]*$',
+    include_pattern=r'(?m)^[ \t]*#[ \t]*include[ \t]*(?P<header>"[^"\n]+"|<[^>\n]+>)[^\r\n]*',
     include="#include {header}",
     guard_pattern=r"\A(?:\s|//[^\n]*\n|/\*(?s:.)*?\*/)*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n\s*#[ \t]*define[ \t]+\1\b",
     condition_patterns=(r"(?m)^[ \t]*#[ \t]*if", r"(?m)^[ \t]*#[ \t]*endif\b"),
