@@ -150,6 +150,10 @@ class Coverage:
         """Files that must be open so that the server loads all of the workspace."""
         return []
 
+    def loose(self, files: Sequence[Path]) -> Sequence[Path]:
+        """Those of `files` that the server reads as parts of its projects only while they are open."""
+        return ()
+
     async def gaps(self, scope: Scope) -> list[Gap]:
         """What an answer of `scope` may lack because the server does not load everything."""
         return []

@@ -16,6 +16,7 @@ from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.coverage import Coverage
 from lsp_mcp.lsp.freshness import Freshness
+from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.reloading.reloading import Reloading
@@ -23,6 +24,8 @@ from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.words.workspace_words import FilesWith, WorkspaceWords
 
 log = logging.getLogger(__name__)
+
+_MOST_LOOSE = 20  # files opened for one word
 
 
 class ServedCoverage:
@@ -55,6 +58,8 @@ class ServedCoverage:
         self._command = command
         self._server = server
         self._timeout = timeout
+        # What the server was made to load, in which state.
+        self._loose: tuple[tuple[Connection | None, int], set[Path]] | None = None
 
     async def load(self, path: Path | None, word: str) -> frozenset[Path]:
         """See `backend.Coverage.load`."""
@@ -64,7 +69,28 @@ class ServedCoverage:
             unread = await self._freshness.load_word(word, part=path is None)
         if path is None:
             self.load_projects()
+        elif word:
+            unread |= await self._load_loose(path, word)
         return unread
+
+    async def _load_loose(self, path: Path, word: str) -> frozenset[Path]:
+        """Open what the server reads only then, and has `word`; the files that are too many."""
+        loose = self._coverage.loose((await self._words.files_with(word)).files)
+        wanted = await self._words.that_import_from_here(loose) if loose else []
+        state = self._lifetime.connection, self._freshness.generation  # a change may make a server drop packages
+        if self._loose is None or self._loose[0] != state:
+            self._loose = state, set()
+        loaded = self._loose[1]
+        todo = [one for one in wanted[:_MOST_LOOSE] if one != path and not (one in loaded and one in self._documents)]
+        for file in todo:
+            try:
+                self._documents.open(file)
+            except PathError as error:
+                log.warning("%s: %s is not read: %s", self._plugin.name, file, error)
+        if todo:
+            await self._reloading.load(todo, to_check=True)
+            loaded.update(todo)
+        return frozenset(wanted[_MOST_LOOSE:])
 
     def load_projects(self) -> None:
         """Open the files by which the server loads its projects."""

@@ -201,6 +201,14 @@ class WorkspaceWords:
             return list(spans)
         return await asyncio.to_thread(self._meaning, packages, rules, spans, text, path, symbol)
 
+    async def that_import_from_here(self, files: Sequence[Path]) -> list[Path]:
+        """Those of `files` that may import a folder of the workspace; in a language without packages, all."""
+        packages = None if self._kept.unknown() else await self._packages_now()
+        if packages is None:
+            return list(files)
+        imports = self.index.imports
+        return [path for path in files if not all(map(packages.is_library, imports(str(path))))]
+
     async def reached_from(self, files: Collection[Path], *, seconds: float) -> Reached | None:
         """See `Words.reached_from`."""
         await self._kept.wait(seconds)

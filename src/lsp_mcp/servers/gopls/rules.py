@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,10 @@ class Projects(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     alias_pattern: str = ""  # in either file: another `name` for the project in `folder` (named groups)
     implied: tuple[str, ...] = ()  # projects that all others use without declaring it
     ignored_folders: tuple[str, ...] = ()  # name patterns of folders that contain no projects
+    # Those of them whose files belong to the project around them once they are open, unless the path of the folder
+    # matches `apart_pattern`: imports lead elsewhere there.
+    loose_folders: tuple[str, ...] = ()
+    apart_pattern: str = ""
     # Run in the project's folder; fails with a reason if the project cannot be loaded. {folder}: one with sources.
     check_command: tuple[str, ...] = ()
     # Given folders, prints `FOLDER<tab>ERROR` for packages that cannot be loaded; errors that match `import_problem`
@@ -72,8 +77,20 @@ class Projects(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether `file` is in a folder below `root` that holds no project."""
         if not file.is_relative_to(root):
             return False
-        folders = file.relative_to(root).parts[:-1]
-        return any(fnmatch.fnmatchcase(folder, pattern) for folder in folders for pattern in self.ignored_folders)
+        return any(_matches(folder, self.ignored_folders) for folder in file.relative_to(root).parts[:-1])
+
+    def is_loose(self, folder: Path, root: Path) -> bool:
+        """Whether files in `folder`, which the build ignores, are read as parts of a project once they are open."""
+        if not self.ignores(folder / self.marker, root):
+            return False
+        inside = folder.relative_to(root)
+        ignored = [name for name in inside.parts if _matches(name, self.ignored_folders)]
+        is_apart = self.apart_pattern and re.search(self.apart_pattern, f"{inside.as_posix()}/")
+        return all(_matches(name, self.loose_folders) for name in ignored) and not is_apart
+
+
+def _matches(folder: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatchcase(folder, pattern) for pattern in patterns)
 
 
 class Changes(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -138,6 +155,10 @@ MODULES = Projects(
     r',2}/[^\s"]*|\.{1,2}(?=[\s"]|$))',
     implied=("std",),
     ignored_folders=("testdata", "vendor", "_*", ".*"),
+    # `go build ./...` leaves them out, but tests build and run what is there. Below `testdata/src` tests of analyzers
+    # import by a GOPATH that ends there.
+    loose_folders=("testdata", "_*"),
+    apart_pattern=r"(?:^|/)testdata/src/",
     # Exits with a reason when the project files cannot be read; gopls then knows no packages and just finds nothing.
     # `go list -m` does not see that a go.mod needs `go mod tidy`; with -e, what is wrong with one package does not
     # matter.

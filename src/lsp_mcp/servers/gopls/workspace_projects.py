@@ -198,6 +198,12 @@ class WorkspaceProjects(Coverage):
         unloaded = self._projects().unloaded(self._root)[:_MOST_LOADED]
         return [file for project in unloaded if (file := self._sources.plain(project))]
 
+    def loose(self, files: Sequence[Path]) -> list[Path]:
+        """See `Coverage.loose`: what is below `testdata`, and in no project of its own."""
+        rules, root = self._rules, self._root
+        folders = {folder for folder in {file.parent for file in files} if rules.is_loose(folder, root)}
+        return [file for file in files if file.parent in folders and not self._has_own_marker(file.parent)]
+
     def names(self) -> list[tuple[str, str]]:
         """See `ProjectMap.names`."""
         return self._projects().names()
@@ -481,6 +487,12 @@ class WorkspaceProjects(Coverage):
         if project is None or path.parent not in (await self._source_folders()).get(project.folder, ()):
             return False
         return not await self._is_excluded(path)
+
+    def _has_own_marker(self, folder: Path) -> bool:
+        """Whether an ignored folder at or above `folder` is a project by itself, which the map of projects lacks."""
+        rules, root = self._rules, self._root
+        above = [one for one in (folder, *folder.parents) if rules.ignores(one / rules.marker, root)]
+        return any((one / rules.marker).is_file() for one in above)
 
     async def _project_files_and_settings(self) -> str:
         rules = self._rules
