@@ -152,6 +152,8 @@ class Encoder(Data, frozen=True):
     """Code that reads and writes fields by their names; {name} is its own name."""
 
     call_pattern: str  # its calls
+    value_pattern: str  # calls that take values, in files with the former
+    words: tuple[str, ...] = ()  # words of such calls; empty: its own name
     tag_pattern: str = ""  # on the line of a field: another name, which it uses instead
 
 
@@ -167,6 +169,13 @@ class Renaming(Data, frozen=True):
     literal_type_pattern: str = ""  # matches code up to the name of a method in a type without a name
     look_up_pattern: str = ""  # matches a text up to a name in a string, where it is looked up
     encoders: dict[str, Encoder] = field(default_factory=dict)
+    # What encoders get. In a type: that any value will do, or that it is a collection of such. The declaration of
+    # {name} as an interface; the beginning of its declaration inside a function.
+    anything_pattern: str = "(?!)"
+    collection_pattern: str = "(?!)"
+    interface_pattern: str = "(?!)"
+    local_type_pattern: str = "(?!)"
+    reading_pattern: str = "(?!)"  # a call that writes into what it gets
     names_no_files: bool = False  # code never refers to files, so a file can be renamed freely within its folder
     packages: Packages | None = None
     # What it writes where an export passes a `name` on, so that importers keep the one that they are `given`. Empty:

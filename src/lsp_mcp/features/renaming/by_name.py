@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.features.renaming.encoded import may_encode
 from lsp_mcp.features.renaming.named_after import Renamed
 from lsp_mcp.features.renaming.string_mentions import string_mentions
 from lsp_mcp.requests.places import text_or_none
@@ -87,13 +88,12 @@ async def _encoded(backend: Backend, renamed: Renamed) -> str:
         return ""
     own = place.text.line(place.span.start.line)
     home = place.text.slice(renamed.home) if renamed.home else own
-    texts = [text for _, text in await _texts(backend, renamed.owner)]
     for name, encoder in rules.encoders.items():
         named = encoder.tag_pattern.replace(_NAME, name)
         if encoder.tag_pattern and re.search(named, own):
             continue
-        calls = encoder.call_pattern.replace(_NAME, name)
-        if (encoder.tag_pattern and re.search(named, home)) or any(re.search(calls, text.content) for text in texts):
+        tagged = bool(encoder.tag_pattern) and re.search(named, home) is not None
+        if tagged or await may_encode(backend, name, encoder, renamed.owner):
             return f"{name} may read and write {renamed.owner}.{renamed.name} by its name"
     return ""
 

@@ -121,6 +121,41 @@ _KNOWN_BY_NAME = {
     rf"ServeHTTP func\({_P}http\.ResponseWriter, {_P}\*http\.Request\)": "http.Handler",
 }
 
+# Of gin, echo, fiber, resty, render.
+_FRAMEWORKS = ("JSON", "JSONP", "IndentedJSON", "PureJSON", "JSONPretty", "BindJSON", "ShouldBindJSON", "BodyParser")
+_BY_FRAMEWORKS = rf"\.(?:{'|'.join(_FRAMEWORKS)})\("
+_ENCODERS = {
+    **{
+        name: Encoder(
+            rf"\b{name}\.(?:\w*Marshal\w*|\w*Unmarshal\w*|Encode|Decode|NewEncoder|NewDecoder)\(",
+            rf"\b{name}\.(?!New)\w*(?:[Mm]arshal|Encode|Decode)\w*\(|\.(?:Encode|Decode)\w*\(",
+            tag_pattern=rf'\b{name}:\\?"[^",\\]',
+        )
+        for name in ("xml", "yaml", "toml", "bson", "msgpack", "cbor")
+    },
+    "json": Encoder(
+        r"\bjson\.(?:\w*Marshal\w*|\w*Unmarshal\w*|Encode|Decode|NewEncoder|NewDecoder)\(|" + _BY_FRAMEWORKS,
+        r"\bjson\.(?!New)\w*(?:[Mm]arshal|Encode|Decode)\w*\(|\.(?:Encode|Decode)\w*\(|" + _BY_FRAMEWORKS,
+        words=("json", *_FRAMEWORKS),
+        tag_pattern=r'\bjson:\\?"[^",\\]',
+    ),
+    "gob": Encoder(
+        r"\bgob\.(?:NewEncoder|NewDecoder|Register)\(",
+        r"\bgob\.Register\w*\(|\.(?:Encode|Decode)(?:Value)?\(",
+    ),
+    "mapstructure": Encoder(
+        r"\bmapstructure\.\w*Decode\w*\(",
+        r"\bmapstructure\.\w*Decode\w*\(|\.Decode\(",
+        tag_pattern=r'\bmapstructure:"[^",]',
+    ),
+    "db": Encoder(
+        r"\.(?:StructScan|NamedExec|NamedQuery)\(",
+        r"\.(?:StructScan|NamedExec|NamedQuery)\(",
+        words=("StructScan", "NamedExec", "NamedQuery"),
+        tag_pattern=r'\bdb:"[^",]',
+    ),
+}
+
 RENAMING = Renaming(
     names_no_files=True,
     # In the build of a file that has no other use of the type than by that field.
@@ -130,18 +165,12 @@ RENAMING = Renaming(
     # `x.(interface{ Do() string })`; what a declared interface asks for, gopls relates to what implements it.
     literal_type_pattern=r"(?:[^\w\s\]]|\bcase|\bvar[ \t]+\w+)\s*interface[ \t]*\{(?:[^{}]|\{\})*\Z",
     look_up_pattern=r"\b(?:MethodByName|FieldByName)\(\s*[\"`]\Z|\{\{(?:[^{}]*[^\w{}])?\.(?:\w+\.)*\Z",
-    encoders={
-        **{
-            name: Encoder(
-                rf"\b{name}\.(?:\w*Marshal\w*|\w*Unmarshal\w*|Encode|Decode|NewEncoder|NewDecoder)\(",
-                rf'\b{name}:\\?"[^",\\]',
-            )
-            for name in ("json", "xml", "yaml", "toml", "bson", "msgpack", "cbor")
-        },
-        "gob": Encoder(r"\bgob\.(?:NewEncoder|NewDecoder|Register)\("),
-        "mapstructure": Encoder(r"\bmapstructure\.\w*Decode\w*\(", r'\bmapstructure:"[^",]'),
-        "db": Encoder(r"\.(?:StructScan|NamedExec|NamedQuery)\(", r'\bdb:"[^",]'),
-    },
+    encoders=_ENCODERS,
+    anything_pattern=r"\b(?:any|interface)\b",
+    collection_pattern=r"(?:map\[[^\]]*\]|\[\])\s*(?:any\b|interface\s*\{\})",
+    reading_pattern=r"(?i)unmarshal|decode|bind|parse",
+    interface_pattern=r"(?:type\s+)?{name}(?:\[[^{]*\])?\s*(?:=\s*)?interface\b",
+    local_type_pattern=r"(?m)^[ \t]+type[ \t]+{name}\b",
     followers=(
         # gopls 0.24 leaves examples behind, and `go test`, which checks that they belong to something, fails.
         Follower(

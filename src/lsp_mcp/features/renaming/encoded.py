@@ -1,0 +1,302 @@
+"""Whether an encoder may get values of a type, and so read and write their fields by name: `may_encode`.
+
+The values that calls of the encoder take are followed: through the types of arguments, the fields of these types, and
+through functions whose parameters can be anything to their callers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import LspMcpError
+from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.requests.hover import hovers
+from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.requests.references import references
+from lsp_mcp.requests.scope import type_definition_places
+from lsp_mcp.servers.traits import Encoder
+from lsp_mcp.syntax.declarations import declarations_of
+from lsp_mcp.syntax.signatures import Function, Signatures, signatures_of
+from lsp_mcp.text import Text
+from lsp_mcp.waiting import share_of_rest
+from lsp_mcp.words.lexing import blanked
+
+_MOST_FILES = 300  # searched for one word
+_MOST_CALLS = 400  # of an encoder, and of functions that pass values on to it
+_MOST_TYPES = 100  # that have a field of the type, or of one that has
+_SHARE = 0.08  # of a call's remaining time
+_MOST_KEPT = 20_000  # types
+_WORD = re.compile(r"[^\W\d]\w*")
+_COMMENT = re.compile(r"//.*")  # in a hover
+_FENCE = re.compile(r"```\w*\n(.*?)```", re.S)
+
+
+class _Taken(Struct):
+    """What an encoder gets: values whose types are made of the `types`, and anything in the files `anything`.
+
+    A value of one of the types `holders` has others in it that can be anything.
+    """
+
+    types: set[str] = field(default_factory=set)
+    holders: set[str] = field(default_factory=set)
+    anything: set[Path] = field(default_factory=set)
+    is_whole: bool = True
+
+
+_TAKEN: RememberedOf[Backend, str, int, _Taken] = RememberedOf(_MOST_KEPT)
+
+
+async def may_encode(backend: Backend, name: str, encoder: Encoder, type_name: str) -> bool:
+    """Whether the encoder called `name` may get a value that has one of the type `type_name` in it.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    kept, generation = _TAKEN.for_owner(backend), backend.generation
+    if (taken := kept.get(name, generation)) is None:
+        taken = await _Search(backend, name, encoder).taken()
+        kept.put(name, generation, taken, 1 + len(taken.types))
+    if not taken.is_whole:
+        taken.anything |= {path for path, _ in await _calling(backend, name, encoder)}
+    carriers = await _carriers(backend, type_name)
+    if carriers is None or carriers & taken.types:
+        return True
+    mentioning = await _using(backend, carriers)
+    # One file puts a value of the one type into the other.
+    return bool(mentioning & taken.anything) or bool(mentioning & await _using(backend, taken.holders))
+
+
+async def _using(backend: Backend, types: Iterable[str]) -> set[Path]:
+    """The files that have one of these names more often than they declare it."""
+    found: set[Path] = set()
+    for name in sorted(types):
+        for path in (await backend.words.files_with(name)).files[:_MOST_FILES]:
+            text, language = await text_or_none(backend, path), backend.plugin.language_of(path)
+            if path in found or text is None or language is None:
+                continue
+            known = await declarations_of(text, language.id)
+            declared = [known.slice(one) for part in known.declared for one in part.names] if known else []
+            if len((await backend.words.occurrences(path, text, name)).spans) > declared.count(name):
+                found.add(path)
+    return found
+
+
+async def _carriers(backend: Backend, type_name: str) -> set[str] | None:
+    """The names of the types that have a value of `type_name` in them, itself among them; None: too many."""
+    pattern = backend.plugin.visibility.type_pattern if backend.plugin.visibility else ""
+    found, todo = {type_name}, [type_name]
+    while todo:
+        word = todo.pop()
+        for path in (await backend.words.files_with(word)).files[:_MOST_FILES]:
+            new = await _declared_with(backend, path, word, pattern) - found
+            found |= new
+            todo += new
+            if len(found) > _MOST_TYPES:
+                return None
+    return found
+
+
+async def _declared_with(backend: Backend, path: Path, word: str, pattern: str) -> set[str]:
+    """The types that `path` declares with `word` in them."""
+    text, language = await text_or_none(backend, path), backend.plugin.language_of(path)
+    declared = await declarations_of(text, language.id) if text and language else None
+    found: set[str] = set()
+    for one in declared.declared if declared else ():
+        part = f"{one.keyword} {declared.slice(one.span)}" if declared else ""
+        names = [declared.slice(name) for name in one.names] if declared else []
+        if re.search(rf"\b{re.escape(word)}\b", part):
+            found.update(name for name in names if re.match(pattern.replace("{name}", re.escape(name)), part.strip()))
+    return found
+
+
+async def _calling(backend: Backend, name: str, encoder: Encoder) -> list[tuple[Path, Text]]:
+    """The files with calls of the encoder."""
+    pattern = re.compile(encoder.call_pattern.replace("{name}", name))
+    having = [(await backend.words.files_with(word)).files for word in encoder.words or (name,)]
+    files = sorted({path for files in having for path in files})[:_MOST_FILES]
+    texts = [(path, await text_or_none(backend, path)) for path in files]
+    return [(path, text) for path, text in texts if text and pattern.search(text.content)]
+
+
+class _Argument(Struct, frozen=True):
+    """An argument, between two offsets of a text; of a call that writes into it, if it `is_read`."""
+
+    path: Path
+    signatures: Signatures
+    start: int
+    end: int
+    is_read: bool
+
+
+class _Search:
+    """Finds what an encoder takes."""
+
+    def __init__(self, backend: Backend, name: str, encoder: Encoder) -> None:
+        self._backend, self._name, self._encoder = backend, name, encoder
+        self._found = _Taken()
+        self._passed: set[tuple[Path, int, int]] = set()  # parameters: function and number
+        self._calls = 0
+
+    async def taken(self) -> _Taken:
+        """All of it, as far as there is time."""
+        values = re.compile(self._encoder.value_pattern.replace("{name}", self._name))
+        try:
+            async with asyncio.timeout(share_of_rest(_SHARE)):
+                for path, text in await _calling(self._backend, self._name, self._encoder):
+                    language = self._backend.plugin.language_of(path)
+                    if language is None or (signatures := await signatures_of(text, language.id)) is None:
+                        self._found.anything.add(path)
+                        continue
+                    reading = re.compile(self._backend.plugin.renaming.reading_pattern)
+                    starts = {
+                        one.end(): bool(reading.search(one[0])) for one in values.finditer(blanked(text, language))
+                    }
+                    for start, is_read in sorted(starts.items()):
+                        await self._follow(_arguments(path, signatures, start, is_read=is_read))
+        except TimeoutError:
+            self._found.is_whole = False
+        return self._found
+
+    async def _follow(self, arguments: Iterable[_Argument], number: int | None = None) -> None:
+        for index, argument in enumerate(arguments):
+            if number is None or index == number:
+                await self._argument(argument)
+
+    async def _argument(self, argument: _Argument) -> None:
+        self._calls += 1
+        if self._calls > _MOST_CALLS:
+            self._found.is_whole = False
+            return
+        text, path = argument.signatures.text, argument.path
+        code = blanked(text, self._backend.plugin.language_of(path))
+        words = [(one.start(), one[0]) for one in _WORD.finditer(code, argument.start, argument.end)]
+        self._found.types.update(word for _, word in words)
+        places = [Place(path, text.offsets_span(at, at + len(word)), text) for at, word in words]
+        for (at, word), place, said in zip(words, places, await hovers(self._backend, places), strict=True):
+            found = _FENCE.search(said)
+            if of := _type_in(_COMMENT.sub("", found[1]) if found else "", word):
+                self._found.types.update(_WORD.findall(of))
+                await self._type_of(argument, at, word, place, of)
+
+    async def _type_of(self, argument: _Argument, at: int, word: str, place: Place, said: str) -> None:
+        """Follow a value that can be anything, or that has such values in it."""
+        rules = self._backend.plugin.renaming
+        # What is read into a collection of anything is new, and of no declared type.
+        is_open = bool(re.search(rules.anything_pattern, said)) and not (
+            argument.is_read and re.search(rules.collection_pattern, said)
+        )
+        try:
+            declared = await type_definition_places(self._backend, place.path, place.span.start)
+        except LspMcpError:
+            declared = []
+        for path, start in declared:
+            text = await text_or_none(self._backend, path)
+            language = self._backend.plugin.language_of(path)
+            known = await declarations_of(text, language.id) if text and language else None
+            if text is None or known is None:
+                continue
+            offset = text.point_offset(start)
+            whole = next((one for one in known.declared if any(name[0] == offset for name in one.names)), None)
+            body = known.slice(whole.span) if whole else ""
+            name = text.slice(span) if (span := text.identifier_at(start)) else ""
+            local = (
+                ""
+                if whole or language is None
+                else _local_types(blanked(text, language), name, rules.local_type_pattern)
+            )
+            if local and not re.search(rules.anything_pattern, local):
+                self._found.types.update(_WORD.findall(local))
+            elif not whole or re.match(rules.interface_pattern.replace("{name}", re.escape(name)), body):
+                is_open = True  # an interface, or the parameter of a function's type
+            elif re.search(rules.anything_pattern, body):
+                self._found.holders.add(name)
+        is_known = bool(declared) and not is_open
+        if not is_known and not await self._passed_on(argument, at, word) and is_open:
+            self._found.anything.add(argument.path)
+
+    async def _passed_on(self, argument: _Argument, at: int, word: str) -> bool:
+        """Follow `word` to the callers, if it is a parameter of the function around it."""
+        signatures = argument.signatures
+        for function in signatures.around(at):
+            for number, parameter in enumerate(function.parameters):
+                if parameter.name and signatures.slice(parameter.name) == word:
+                    return await self._callers(argument, function, number)
+        return False
+
+    async def _callers(self, argument: _Argument, function: Function, number: int) -> bool:
+        path, signatures = argument.path, argument.signatures
+        if function.name is None or function.parameters[number].is_rest:
+            return False
+        if (key := (path, function.name[0], number)) in self._passed:
+            return True
+        self._passed.add(key)
+        try:
+            found = await references(self._backend, path, signatures.text.offset_point(function.name[0]))
+        except LspMcpError:
+            return False
+        for place in found.places:
+            language = self._backend.plugin.language_of(place.path)
+            there = await signatures_of(place.text, language.id) if language else None
+            offset = place.text.point_offset(place.span.start)
+            if there is None or offset in there.functions:
+                continue
+            called = there.calls.get(offset)
+            if called is None or called.listing is None:
+                self._found.anything.add(place.path)  # passed on as a value
+                continue
+            arguments = _arguments(place.path, there, called.listing.start, is_read=argument.is_read)
+            await self._follow(arguments, number)
+        return True
+
+
+def _local_types(code: str, name: str, pattern: str) -> str:
+    """What `code` declares as `name` inside functions, and as the types in that; empty if there is no such type."""
+    found: dict[str, str] = {}
+    todo = [name]
+    while todo:
+        word = todo.pop()
+        bodies = [
+            _with_braces(code, one.end()) for one in re.finditer(pattern.replace("{name}", re.escape(word)), code)
+        ]
+        found[word] = " ".join(bodies)
+        todo += {*_WORD.findall(found[word])} - found.keys() if bodies else ()
+    return " ".join(filter(None, found.values()))
+
+
+def _with_braces(code: str, start: int) -> str:
+    """The rest of the line at `start`, and what braces in it enclose."""
+    depth = 0
+    for at in range(start, len(code)):
+        depth += (code[at] == "{") - (code[at] == "}")
+        if code[at] == "\n" and depth <= 0:
+            return code[start:at]
+    return code[start:]
+
+
+def _type_in(declared: str, word: str) -> str:
+    """The part of a declaration in a hover that is the type of a value called `word`; empty for a package."""
+    kind = declared.partition(" ")[0]
+    if kind in ("package", "import", "type"):
+        return word if kind == "type" else ""
+    if kind != "func" or not (found := re.search(rf"\b{re.escape(word)}(?:\[[^\]]*\])?\(", declared)):
+        return declared
+    depth = 1
+    for at, character in enumerate(declared[found.end() :], found.end()):
+        depth += (character == "(") - (character == ")")
+        if not depth:
+            return declared[at + 1 :]
+    return declared
+
+
+def _arguments(path: Path, signatures: Signatures, start: int, *, is_read: bool) -> Iterator[_Argument]:
+    """The arguments of the call whose list begins at `start`."""
+    for called in signatures.calls.values():
+        if called.listing and called.listing.start == start:
+            yield from (_Argument(path, signatures, one.start, one.end, is_read) for one in called.listing.items)
+            return
