@@ -223,6 +223,9 @@ class Coverage(Protocol):
         such build is known. It reads from disk.
         """
 
+    async def own_variables(self, path: Path) -> Mapping[str, str]:
+        """The variables of a build that has `path`, if this server's excludes it; empty if not, or none is known."""
+
     async def build_state(self) -> str:
         """Identifies all but the workspace's source files by which the server decides what they mean: its version, its
         settings, the project files. Empty if that is not known.

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Checked
+from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import SilentError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage import Built, Coverage, Miss
@@ -63,6 +65,7 @@ class Checking:
         timeout: float,
     ) -> None:
         self._adapter = plugin.adapter
+        self._plugin = plugin
         self._rules = plugin.diagnostics
         self._documents = documents
         self._lifetime = lifetime
@@ -74,6 +77,7 @@ class Checking:
         self._display_path = display_path
         self.timeout = timeout  # seconds for one answer
         self._asking = asyncio.Lock()
+        self._ever_changed: set[Path] = set()
         self._seen: tuple[tuple[int, Connection, frozenset[Path]], Checked] | None = None  # the last one, and its state
         self._built: tuple[tuple[int, Connection], Built] | None = None  # the last build, and its state
         self._first: int | None = None  # the changes of the workspace when its baseline was to be taken
@@ -130,6 +134,7 @@ class Checking:
                 if self._seen and self._seen[0] == state:
                     return self._seen[1]
                 checked = await self._all(connection)
+                checked = replace(checked, gaps=(*checked.gaps, *await self._excluded()))
             else:
                 changed = self._freshness.take_changed()
                 try:
@@ -144,7 +149,7 @@ class Checking:
 
     async def _all(self, connection: Connection) -> Checked:
         """The diagnostics of a server that checks every file on request."""
-        self._freshness.take_changed()
+        self._ever_changed |= self._freshness.take_changed()
         files = [path_uri(path) for path in sorted(self._samples())]
         if not files:
             return Checked({})
@@ -158,6 +163,22 @@ class Checking:
         unparsed = sorted(connection.notifications.diagnostics.unparsed)
         found = await self._with_missed(connection)
         return Checked(found, gaps=self._hiding(unparsed) if unparsed else ())
+
+    async def _excluded(self) -> list[Gap]:
+        """The gap for files that changed and that the build excludes, unless they are open in a build of their own."""
+        excluded = [path for path in sorted(self._ever_changed) if await self._coverage.excludes(path)]
+        closed = [path for path in excluded if path not in self._documents or self._own_build(path)]
+        if not closed:
+            return []
+        named = first_few([self._display_path(path) for path in closed])
+        hint = await self._coverage.how_to_build(closed)
+        text = f"not checked: {named}, not in this build{f'; {hint}' if hint else ''}"
+        brief = f"not checked: {count(len(closed), 'file')} not in this build"
+        return [Gap("not_searched", text, tuple(closed), brief=brief, about="excluded")]
+
+    def _own_build(self, path: Path) -> bool:
+        """Whether no server shows errors of `path` without the variables of another build."""
+        return bool(self._plugin.own_build(content_or_nothing(path).decode("utf-8", "replace")))
 
     async def _with_missed(self, connection: Connection) -> Mapping[Path, list[Diagnostic]]:
         """Its diagnostics, and the errors that only the language's own build reports."""

@@ -170,6 +170,14 @@ class Coverage:
         """See `backend.Coverage.left_out`."""
         return ()
 
+    async def excludes(self, path: Path) -> bool:
+        """Whether the build is known to exclude `path`."""
+        return False
+
+    async def how_to_build(self, files: Sequence[Path]) -> str:
+        """How a user can include the excluded `files`; empty if that is not known."""
+        return ""
+
     async def build_state(self) -> str:
         """Identifies the project files and settings by which source files are built; empty if that is not known."""
         return ""

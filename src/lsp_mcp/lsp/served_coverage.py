@@ -112,6 +112,12 @@ class ServedCoverage:
         variables = self._plugin.own_build(content_or_nothing(path).decode("utf-8", "replace"))
         return self._server(variables) if variables else None
 
+    async def own_variables(self, path: Path) -> Mapping[str, str]:
+        """See `backend.Coverage.own_variables`."""
+        if self._server is None or not await self._coverage.excludes(path):
+            return {}
+        return self._plugin.own_build(content_or_nothing(path).decode("utf-8", "replace")) or {}
+
     async def build_state(self) -> str:
         """See `backend.Coverage.build_state`; an editor gives its server settings of its own."""
         version = self._lifetime.connection.version if self._lifetime.connection else ""

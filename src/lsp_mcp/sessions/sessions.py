@@ -6,12 +6,14 @@ import asyncio
 import copy
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Context
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakSet
+
+from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter, shipped_adapters
 from lsp_mcp.backend import Backend, Report, no_report
@@ -46,6 +48,7 @@ log = logging.getLogger(__name__)
 _DEPENDENCY_TIMEOUT = 10.0  # seconds for a command that prints where dependencies are
 
 
+_MOST_BUILDS = 2  # other builds whose servers run
 _BASELINE_SHARE = 0.4  # of a call's remaining time
 _REASON = 300  # characters of a program's own message
 
@@ -94,6 +97,7 @@ class Sessions:
             workspace.find_dependencies, workspace.is_confined = self._dependencies_found, self._has_known_dependencies
         self._before_choice = before_choice
         self._others: list[Session] = []  # that no code tool uses
+        self._builds: dict[tuple[str, str], Session] = {}  # those of other builds, by server and variables
         # Before a server reads its first file.
         take_back_unfinished(workspace.root)
         self._sessions = [self._session(adapter) for adapter in adapters]
@@ -195,9 +199,30 @@ class Sessions:
             self._others.remove(session)
             self._sessions.append(session)
 
-    def _session(self, adapter: Adapter) -> Session:
+    def _session(self, adapter: Adapter, variables: Mapping[str, str] | None = None) -> Session:
         options = self._options.get(adapter.name, self._options.get("", SessionOptions()))
+        if variables:
+            options = replace(options, env={**(options.env or {}), **variables})
         return Session(plugin_of(adapter), self.workspace, self._files, self._hub.feed(), options, self.host)
+
+    async def in_own_build(self, backend: Backend, path: Path) -> tuple[Backend, str]:
+        """The backend of a build that has `path`, and its variables, if the build of `backend` excludes it.
+
+        It is started now if there was none; of several builds the last few go on running.
+        """
+        variables = await backend.coverage.own_variables(path)
+        if not variables:
+            return backend, ""
+        shown = " ".join(f"{name}={value}" for name, value in sorted(variables.items()))
+        key = backend.plugin.name, shown
+        if key not in self._builds:
+            while len(self._builds) >= _MOST_BUILDS:
+                oldest = self._builds.pop(next(iter(self._builds)))
+                self._others.remove(oldest)
+                await oldest.close()
+            self._builds[key] = self._session(backend.plugin.adapter, variables)
+            self._others.append(self._builds[key])
+        return self._builds[key], shown
 
     async def apply(self, plan: EditPlan, *, save: bool = True, confirmed: bool = False) -> Done:
         """Apply all of `plan` or nothing, if the policy allows it, and move anchors with it; returns what was done.

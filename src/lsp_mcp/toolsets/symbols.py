@@ -114,14 +114,26 @@ class Targets:
             path = await self._file(anchor, symbol_anchor)
             backend = self.sessions.for_path(path)
             await backend.ready(call.report, path)
-            return Handle(backend, path, anchor.point)
+            return await self._in_its_build(call, Handle(backend, path, anchor.point))
         if addressed := await self.addressed(symbol_anchor):
-            return replace(await self._of_address(call, *addressed), anywhere=prefer == "places")
+            handle = replace(await self._of_address(call, *addressed), anywhere=prefer == "places")
+            return await self._in_its_build(call, handle)
         if "://" in symbol_anchor:
             parse_anchor(symbol_anchor)  # explains the problem
         named = await self._names.one(call, symbol_anchor, prefer)
         place = named.symbol.place
-        return Handle(named.backend, place.path, place.span.start, (named.remark,), by_name=True)
+        handle = Handle(named.backend, place.path, place.span.start, (named.remark,), by_name=True)
+        return await self._in_its_build(call, handle)
+
+    async def _in_its_build(self, call: Call, handle: Handle) -> Handle:
+        """`handle`, for the server of a build that has its file, if its own server's build excludes it."""
+        backend, variables = await self.sessions.in_own_build(handle.backend, handle.path)
+        if not variables:
+            return handle
+        await backend.ready(call.report, handle.path)
+        shown = self._workspace.display_path(handle.path)
+        said = news("resolved", f"{shown} is not in the usual build: answered for that with {variables}")
+        return replace(handle, backend=backend, resolved=(*handle.resolved, said))
 
     @property
     def names(self) -> Names:

@@ -53,7 +53,8 @@ class WorkspaceProjects(Coverage):
         self._feed = feed
         self._map: ProjectMap | None = None
         self._own_map: ProjectMap | None = None  # including files of the workspace that join projects
-        self._environment = environment = {**os.environ, **(start.env or {})}
+        self._own_env = start.env or {}
+        self._environment = environment = {**os.environ, **self._own_env}
         self._program_env = {
             name: value for name, value in adapter.settings.program_env.items() if name not in environment
         }
@@ -167,7 +168,7 @@ class WorkspaceProjects(Coverage):
     @property
     def env(self) -> Mapping[str, str]:
         """Variables for programs that read the projects, including the server."""
-        return {**self._program_env, **(self._join.env if self._join else {})}
+        return {**self._program_env, **self._own_env, **(self._join.env if self._join else {})}
 
     @property
     def are_joined_by_variable(self) -> bool:
@@ -268,6 +269,14 @@ class WorkspaceProjects(Coverage):
             files = await self._excluded_files(one)
             found += map(Path, await self._users(use, ("excluded", one.folder), files))
         return found
+
+    async def excludes(self, path: Path) -> bool:
+        """See `Coverage.excludes`."""
+        return await self._is_excluded(path)
+
+    async def how_to_build(self, files: Sequence[Path]) -> str:
+        """See `Coverage.how_to_build`."""
+        return await asyncio.to_thread(how_to_build, self._rules, files)
 
     async def build_state(self) -> str:
         """See `Coverage.build_state`."""
