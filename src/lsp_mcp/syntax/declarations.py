@@ -47,6 +47,14 @@ class Declarations(Struct, frozen=True):
         """The text there."""
         return self.text.content[stretch[0] : stretch[1]]
 
+    def import_lines(self, specs: Mapping[str, str], clause: str) -> str:
+        """What to add at `import_at` for `specs`, imports by their paths, without those that are there.
+
+        `clause` is an import of {spec} by itself.
+        """
+        new = [spec for path, spec in specs.items() if path not in self.imports]
+        return "".join(f"\t{spec}\n" if self.has_import_list else f"\n\n{clause.format(spec=spec)}" for spec in new)
+
 
 async def declarations_of(text: Text, language_id: str) -> Declarations | None:
     """What `text` declares; None for a language without such a query."""

@@ -236,13 +236,9 @@ class Relocation:
         return f"{doc}{unit.declared.keyword} {text}" if unit.declared.keyword else doc + text
 
     def _with_imports(self, read: Declarations, edits: Mapping[_Stretch, str], specs: Mapping[str, str]) -> str:
-        new = [spec for path, spec in specs.items() if path not in read.imports]
-        if not new:
-            return _edited(read.text.content, edits, 0, len(read.text.content))
-        clause = _packages(self._backend).import_clause
-        lines = [f"\t{spec}\n" if read.has_import_list else f"\n\n{clause.format(spec=spec)}" for spec in new]
-        at = read.import_at, read.import_at
-        return _edited(read.text.content, {**edits, at: "".join(lines)}, 0, len(read.text.content))
+        lines = read.import_lines(specs, _packages(self._backend).import_clause)
+        added = {(read.import_at, read.import_at): lines} if lines else {}
+        return _edited(read.text.content, {**edits, **added}, 0, len(read.text.content))
 
     def _edit(self, path: Path, span: _Stretch, new: str) -> None:
         self._edits.setdefault(path, {})[span] = new

@@ -12,6 +12,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.protocol.lsp import TextEdit
 from lsp_mcp.requests.code_actions import code_actions, edits_of
 from lsp_mcp.requests.edit_plans import plan_of
+from lsp_mcp.syntax.declarations import declarations_of
 from lsp_mcp.text import Text
 from lsp_mcp.uris import path_uri
 
@@ -36,14 +37,14 @@ async def tidied(backend: Backend, trial: Trial, path: Path, before: Text, after
     if before.content and not set(after.lines()) <= set(organized.lines()):
         # gopls 0.24 replaces imports of packages whose names are not the ends of their paths.
         trial.show(path, before)
-        if await _organized(backend, path, before) != before:
+        if (was := await _organized(backend, path, before)) != before:
             gaps.append(
                 news(
                     "applied",
                     f"imports not organized: {backend.plugin.name} would change others than those of this edit",
                 )
             )
-            organized = after
+            organized = await _with_new_imports(backend, path, after, organized, was)
     trial.show(path, organized)
     return organized, gaps
 
@@ -57,6 +58,19 @@ async def _organized(backend: Backend, path: Path, text: Text) -> Text:
             if isinstance(step, FileChange) and step.path == path:
                 text = Text(step.after)
     return text
+
+
+async def _with_new_imports(backend: Backend, path: Path, after: Text, organized: Text, was: Text) -> Text:
+    """`after` with the imports that `organized` has, and neither it nor `was`, the organized text before the edit."""
+    packages, language = backend.plugin.renaming.packages, backend.plugin.language_of(path)
+    read = await declarations_of(after, language.id) if packages and packages.import_clause and language else None
+    wanted = await declarations_of(organized, language.id) if read and language else None
+    known = await declarations_of(was, language.id) if wanted and language else None
+    if not (packages and read and wanted and known):
+        return after
+    specs = {name: spec for name, spec in wanted.imports.items() if name not in known.imports}
+    lines, content = read.import_lines(specs, packages.import_clause), after.content
+    return Text(content[: read.import_at] + lines + content[read.import_at :]) if lines else after
 
 
 async def formatting(backend: Backend, path: Path, text: Text) -> list[TextEdit]:
