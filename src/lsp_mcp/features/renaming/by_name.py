@@ -93,7 +93,7 @@ async def _encoded(backend: Backend, renamed: Renamed) -> str:
         if encoder.tag_pattern and re.search(named, own):
             continue
         tagged = bool(encoder.tag_pattern) and re.search(named, home) is not None
-        if tagged or await may_encode(backend, name, encoder, renamed.owner):
+        if tagged or await may_encode(backend, name, encoder, renamed.owner, place.path.parent):
             return f"{name} may read and write {renamed.owner}.{renamed.name} by its name"
     return ""
 

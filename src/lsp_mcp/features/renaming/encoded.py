@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -52,8 +52,9 @@ class _Taken(Struct):
 _TAKEN: RememberedOf[Backend, str, int, _Taken] = RememberedOf(_MOST_KEPT)
 
 
-async def may_encode(backend: Backend, name: str, encoder: Encoder, type_name: str) -> bool:
-    """Whether the encoder called `name` may get a value that has one of the type `type_name` in it.
+async def may_encode(backend: Backend, name: str, encoder: Encoder, type_name: str, home: Path) -> bool:
+    """Whether the encoder called `name` may get a value that has one of the type `type_name`, of the folder `home`, in
+    it.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -64,19 +65,32 @@ async def may_encode(backend: Backend, name: str, encoder: Encoder, type_name: s
         kept.put(name, generation, taken, 1 + len(taken.types))
     if not taken.is_whole:
         taken.anything |= {path for path, _ in await _calling(backend, name, encoder)}
-    carriers = await _carriers(backend, type_name)
-    if carriers is None or carriers & taken.types:
+    if not taken.types and not taken.anything:
+        return False
+    carriers = await _carriers(backend, type_name, home)
+    if carriers is None or carriers.keys() & taken.types:
         return True
     mentioning = await _using(backend, carriers)
+    if mentioning & taken.anything:
+        return True
     # One file puts a value of the one type into the other.
-    return bool(mentioning & taken.anything) or bool(mentioning & await _using(backend, taken.holders))
+    return bool(taken.holders) and bool(mentioning & await _using(backend, dict.fromkeys(taken.holders)))
 
 
-async def _using(backend: Backend, types: Iterable[str]) -> set[Path]:
+async def _files(backend: Backend, name: str, home: Path | None) -> list[Path]:
+    """The files that may mean a type called `name`; only those in `home`, if others can't name it."""
+    private = backend.plugin.visibility and backend.plugin.visibility.private_names
+    files = (await backend.words.files_with(name)).files
+    if home and private and re.match(private, name):
+        files = tuple(path for path in files if path.parent == home)
+    return list(files[:_MOST_FILES])
+
+
+async def _using(backend: Backend, types: Mapping[str, Path | None]) -> set[Path]:
     """The files that have one of these names more often than they declare it."""
     found: set[Path] = set()
-    for name in sorted(types):
-        for path in (await backend.words.files_with(name)).files[:_MOST_FILES]:
+    for name, home in sorted(types.items()):
+        for path in await _files(backend, name, home):
             text, language = await text_or_none(backend, path), backend.plugin.language_of(path)
             if path in found or text is None or language is None:
                 continue
@@ -87,15 +101,18 @@ async def _using(backend: Backend, types: Iterable[str]) -> set[Path]:
     return found
 
 
-async def _carriers(backend: Backend, type_name: str) -> set[str] | None:
-    """The names of the types that have a value of `type_name` in them, itself among them; None: too many."""
+async def _carriers(backend: Backend, type_name: str, home: Path) -> dict[str, Path | None] | None:
+    """The names of the types that have a value of `type_name` in them, itself among them, with a folder of each; None:
+    too many.
+    """
     pattern = backend.plugin.visibility.type_pattern if backend.plugin.visibility else ""
-    found, todo = {type_name}, [type_name]
+    found: dict[str, Path | None] = {type_name: home}
+    todo = [type_name]
     while todo:
         word = todo.pop()
-        for path in (await backend.words.files_with(word)).files[:_MOST_FILES]:
-            new = await _declared_with(backend, path, word, pattern) - found
-            found |= new
+        for path in await _files(backend, word, found[word]):
+            new = await _declared_with(backend, path, word, pattern) - found.keys()
+            found |= dict.fromkeys(new, path.parent)
             todo += new
             if len(found) > _MOST_TYPES:
                 return None
@@ -176,7 +193,6 @@ class _Search:
         text, path = argument.signatures.text, argument.path
         code = blanked(text, self._backend.plugin.language_of(path))
         words = [(one.start(), one[0]) for one in _WORD.finditer(code, argument.start, argument.end)]
-        self._found.types.update(word for _, word in words)
         places = [Place(path, text.offsets_span(at, at + len(word)), text) for at, word in words]
         for (at, word), place, said in zip(words, places, await hovers(self._backend, places), strict=True):
             found = _FENCE.search(said)
@@ -280,11 +296,15 @@ def _with_braces(code: str, start: int) -> str:
 
 
 def _type_in(declared: str, word: str) -> str:
-    """The part of a declaration in a hover that is the type of a value called `word`; empty for a package."""
+    """What may be types in a declaration, as a hover shows it, of a value called `word`; empty for a package."""
     kind = declared.partition(" ")[0]
     if kind in ("package", "import", "type"):
         return word if kind == "type" else ""
-    if kind != "func" or not (found := re.search(rf"\b{re.escape(word)}(?:\[[^\]]*\])?\(", declared)):
+    if not declared:
+        return word  # not known what that is
+    if kind != "func":
+        return re.sub(rf"\A\w+ {re.escape(word)}\b", "", declared)
+    if not (found := re.search(rf"\b{re.escape(word)}(?:\[[^\]]*\])?\(", declared)):
         return declared
     depth = 1
     for at, character in enumerate(declared[found.end() :], found.end()):
