@@ -107,7 +107,9 @@ class Reopening:
         is_part_changed = not to_check and not parts.isdisjoint(changed)
         affected -= parts
         too_many = len(affected) > self._rules.load_most and not to_check
-        if gone or too_many or is_part_changed or self._build.is_configured_by(changed):
+        # clangd 22 builds a module once, whatever changes in it. Importers with errors may well be without it.
+        is_module_changed = not self._build.importers(changed) <= self._errors.keys()
+        if gone or too_many or is_part_changed or is_module_changed or self._build.is_configured_by(changed):
             await self._renew()
             return True
         self._retried |= again

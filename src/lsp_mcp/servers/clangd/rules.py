@@ -36,6 +36,7 @@ class Compilation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     # Put before the text of a compiled file, it makes the server diagnose included files as fully as the file itself.
     whole_prefix: str = ""
     whole_unless: str = ""  # texts that cannot be prefixed so
+    module_pattern: str = "(?!)"  # in the text of a file that others import
     stopped_code: str = ""  # code of the error that means that further errors were not reported
     load_most: int = 0  # more files than that are not opened one by one: another server indexes them
 
@@ -53,6 +54,7 @@ COMPILATION = Compilation(
     # them, nor in templates that are instantiated below. The top ends at the first line that is not a directive.
     whole_prefix=";",
     whole_unless=r"(?m)^[ \t]*(?:export[ \t]+)?module\b",
+    module_pattern=r"(?m)^[ \t]*(?:export[ \t]+)?module[ \t]+\w[\w.:]*[ \t]*(?:\[\[[^;\n]*)?;",
     # The twenty-first error, wherever the others are, if the build or an editor says how files are compiled.
     stopped_code="fatal_too_many_errors",
     database="compile_commands.json",
@@ -98,9 +100,11 @@ COMPILATION = Compilation(
     shard_pattern=r"(.+)\.[0-9A-F]+\.idx",
     # That of clangd 22: what else has the name that is asked about is looked up there before a file is opened for it.
     index_version=20,
-    # Group 1: the file as it is spelled, empty if a macro names it.
+    # Group 1: the file as it is spelled, empty if a macro names it. A module may be any file: `import math;`, and
+    # `module math;`, which imports what that exports.
     include_pattern=r"^[ \t]*(?:/\*(?:[^*\n]|\*(?!/))*\*/[ \t]*)*(?:#[ \t]*(?:include_next|include|import)\b|(?:expo"
-    r'rt[ \t]+)?import(?=[ \t]*["<]))[ \t]*(?:["<]([^">\n]+)[">])?',
+    r'rt[ \t]+)?import(?=[ \t]*["<]|[ \t]*:[ \t]*\w|[ \t]+\w[^;"<>(){}=\n]*;)|module(?=[ \t]+\w[\w.:]*[ \t]*;))'
+    r'[ \t]*(?:["<]([^">\n]+)[">])?',
     library_folders=(
         "/usr/include",
         "/usr/include/*-linux-*",

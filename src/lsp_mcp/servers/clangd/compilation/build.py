@@ -216,6 +216,12 @@ class Build(Coverage):
         inside = (await self.files.view()).inside
         return {path for path in affected if path in inside or path in before or path in read}
 
+    def importers(self, changed: Iterable[Path]) -> set[Path]:
+        """The files that may import a module that one of `changed` declares."""
+        pattern = re.compile(self._rules.module_pattern.encode())
+        modules = [path for path in changed if self._rules.compiles(path) and pattern.search(content_or_nothing(path))]
+        return set().union(*map(self.files.importers, modules)).difference(modules)
+
     async def are_headers(self, paths: Collection[Path]) -> bool:
         """Whether the build compiles one of `paths` only as a part of other files."""
         view = await self.files.view()

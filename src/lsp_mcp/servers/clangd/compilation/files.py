@@ -154,6 +154,10 @@ class BuildFiles:
         links = self.second_names.files
         return {path for path in self._includes.affected(changed) if self.language_of(path) and path not in links}
 
+    def importers(self, path: Path) -> set[Path]:
+        """The files that may include `path`, or import the module that it declares, themselves."""
+        return self._includes.includers(path)
+
     async def that_include(self, files: Collection[Path]) -> frozenset[Path] | None:
         """`files` and every file that may include one of them, also indirectly, in the workspace or outside.
 
