@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 _AT_ONCE = 4  # files opened
 _MOST_OPENED = 24  # for one type; each costs the server a parse
-_MOST_NAMES = 9  # of one type, searched
+_MOST_NAMES = 33  # of one type, searched: a template may have one for each kind of number
 _SHARE = 0.5  # share of the time that a call has left
 _MOST_WALKED = 200  # types whose subtypes are searched before another request is sent
 _SUBTYPES = "typeHierarchy/subtypes"
