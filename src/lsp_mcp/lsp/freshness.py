@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from weakref import WeakSet
@@ -33,6 +33,7 @@ from lsp_mcp.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
+_MOST_OPENED = 50  # changed files that are opened at once
 _MOST_EDITS = 100  # generations whose changed files are remembered
 
 
@@ -268,11 +269,22 @@ class Freshness:
         self._served.words.changed(touched)
         self._served.coverage.changed(touched)
         self._served.documents.refresh(touched)
+        if self._served.plugin.documents.reads_closed_later and self._sources.host is None:
+            self._open([*changes.created, *changes.changed])
         connection.notifications.last_error = ""  # it may be fixed; if not, the server reports it again
         events = connection.notifications.watched.events(changes)
         if events:
             connection.notify(watched_files.METHOD, {"changes": events})
         return bool(events) or any(self._served.plugin.language_of(path) for path in touched)
+
+    def _open(self, changed: Sequence[Path]) -> None:
+        """Show the server the first of these files, of its languages."""
+        documents = self._served.documents
+        ours = [path for path in changed if self._served.plugin.adapter.owns(path, self._sources.workspace.root)]
+        for path in ours[:_MOST_OPENED]:
+            if path not in documents:
+                with suppress(PathError):
+                    documents.open(path)
 
 
 _HOSTED: WeakSet[Freshness] = WeakSet()  # of this process, with a server of an editor

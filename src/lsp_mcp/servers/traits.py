@@ -22,6 +22,8 @@ class Documents(Data, frozen=True):
     reread_fields: dict[str, Any] = field(
         default_factory=dict
     )  # of a `didChange` that makes it read includes again; empty: reopen instead
+    # It answers before it has read the changes of closed files, which are opened therefore.
+    reads_closed_later: bool = False
     outlines_closed: bool = False  # `documentSymbol` works for documents that are not open
     reread_times: int = 1  # how many such changes to send, each after the reply to the previous one
 

@@ -8,10 +8,13 @@ from pathlib import Path
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
 from lsp_mcp.servers.rust_analyzer.cargo import CargoCoverage
 from lsp_mcp.servers.rust_analyzer.index_names import index_package, index_symbols
+from lsp_mcp.servers.traits import Documents
 
 
 class RustAnalyzerPlugin(SessionPlugin):
     """It knows few errors by itself, and does not say when those of its `cargo check` are all published."""
+
+    documents = Documents(reads_closed_later=True)
 
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""
