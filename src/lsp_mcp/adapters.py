@@ -187,6 +187,7 @@ class Adapter(Data, frozen=True):
     instead_of: str = ""  # the adapter for the same language that is chosen first
     is_fallback: bool = False  # it answers only for files that no other server on this machine supports
     searched_by_name: bool = True  # it has symbols that people look for by name, in the whole workspace
+    one_file: bool = False  # it knows one file at a time, where names of other files may mean the same
     extra_paths: tuple[str, ...] = ()  # folders to search after PATH; ~ and ${VARIABLE} are expanded
     package_program: str = ""  # the program's path if it was installed as a Python package: PACKAGE/…
     requires: tuple[Requirement, ...] = ()
@@ -275,6 +276,7 @@ def user_folder() -> Path:
 
 
 _added: dict[str, tuple[Path, Adapter]] = {}  # by name: those of this process alone
+_untrusted: dict[str, Path] = {}  # by name: those of the project that are not read
 
 
 def add_adapter(path: Path, adapter: Adapter) -> None:
@@ -282,6 +284,11 @@ def add_adapter(path: Path, adapter: Adapter) -> None:
     _added[adapter.name] = path, adapter
     load_adapter.cache_clear()
     shipped_adapters.cache_clear()
+
+
+def leave_out(path: Path) -> None:
+    """Remember that the adapter in `path` is not read until the user trusts it: an error about its name says so."""
+    _untrusted[path.stem] = path
 
 
 def is_added(adapter: Adapter) -> bool:
@@ -308,6 +315,8 @@ def load_adapter(name: str) -> Adapter:
         return _added[name][1]
     files = adapter_files("lsp")
     if name not in files:
+        if name in _untrusted:
+            raise ConfigError(f"{_untrusted[name]} is not read until you trust what it runs: lsp-mcp trust")
         message = unknown("backend", name, sorted(files))
         raise ConfigError(f"{message}. Another language server needs a file {user_folder() / 'NAME.toml'}")
     file = files[name]

@@ -277,14 +277,16 @@ class Text:
     def identifier_at(self, point: Point, prefixes: str = "") -> Span | None:
         """The identifier that covers `point` or ends directly before it, or None.
 
-        If `point` is on one of the characters `prefixes`, it is the identifier directly after that.
+        If `point` is on some of the characters `prefixes`, it is the identifier directly after these.
 
         Raises:
             PointError: the point is outside the document.
         """
         offset = self.point_offset(point)
-        is_prefix = bool(prefixes) and self.content[offset : offset + 1] in tuple(prefixes)
-        at = point.character + is_prefix
+        before = 0
+        while prefixes and self.content[offset + before : offset + before + 1] in tuple(prefixes):
+            before += 1
+        is_prefix, at = before > 0, point.character + before
         for span in self.identifiers(point.line):
             if (span.start.character == at) if is_prefix else (span.start.character <= at <= span.end.character):
                 return span

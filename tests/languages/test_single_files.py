@@ -45,9 +45,31 @@ def test_the_uses_of_a_variable_of_css_are_found(tmp_path: Path) -> None:
     (tmp_path / file).write_text(text)
     answer = ask("vscode-css", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="css://a.css#1:11")
     assert [(one["location"]["line"], one["location"]["character"]) for one in answer["references"]] == [
-        (1, 9),
-        (2, 20),
+        (1, 11),
+        (2, 22),
     ]
+
+
+def test_uses_of_a_variable_of_css_in_another_file_are_not_called_those_of_another_one(tmp_path: Path) -> None:
+    file, text, _ = FILES["vscode-css"]
+    (tmp_path / file).write_text(text)
+    (tmp_path / "b.css").write_text(".b { width: var(--main); }\n")
+    answer = ask("vscode-css", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="css://a.css#1:11")
+    assert "1 occurrence of main that vscode-css does not explain: b.css 1:19" in answer["status"]
+
+
+def test_a_variable_of_css_is_renamed_without_its_dashes(tmp_path: Path) -> None:
+    file, text, _ = FILES["vscode-css"]
+    (tmp_path / file).write_text(text)
+    ask("vscode-css", tmp_path, "rename_symbol_by_anchor", symbol_anchor="css://a.css#1:9", new_name="hail")
+    assert (tmp_path / file).read_text() == text.replace("--main", "--hail")
+
+
+def test_errors_of_css_are_reported(tmp_path: Path) -> None:
+    file, text, _ = FILES["vscode-css"]
+    (tmp_path / file).write_text(text + ".c { color: }\n")
+    answer = ask("vscode-css", tmp_path, "check", path=file, all=True)
+    assert [one["message"] for one in answer["new"]] == ["property value expected"]
 
 
 def test_every_shipped_adapter_is_tested_or_says_that_it_is_not() -> None:

@@ -22,7 +22,7 @@ from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import locations
 from lsp_mcp.servers.traits import WordCheck
 from lsp_mcp.syntax.imports import has_aliases, imported_as
-from lsp_mcp.text import Point, PositionEncoding, Text
+from lsp_mcp.text import Point, PositionEncoding, Span, Text
 from lsp_mcp.uris import uri_path
 from lsp_mcp.words.workspace_words import Reached
 
@@ -275,7 +275,9 @@ class Definitions:
         if self._other_request:  # being related to nothing is an answer
             return frozenset([Symbol(frozenset([await self.site(one) for one in locations(result)]))])
         if not rules.location_fields:
-            sites = [await self.site(one) for one in locations(result)]
+            identifier = text.identifier_at(point)
+            asked = text.slice(identifier) if identifier else ""
+            sites = [await self._named_site(one, asked) for one in locations(result)]
             names = [await self._name_at(one) for one in sites]
             if any(names) and (given := await self._given(path, text, point)):
                 names = [given.joined(name, at) for name, at in zip(names, sites, strict=True)]
@@ -336,6 +338,20 @@ class Definitions:
         text = await self._text(path)
         # For an unreadable file any place will do: no answer contains it.
         return path, text.position_point(start, self._backend.encoding) if text else Point(1, 1)
+
+    async def _named_site(self, location: Location, name: str) -> Site:
+        """As `site`; of a server whose `Location` is all of a declaration, the place of the `name` in it."""
+        path, start = await self.site(location)
+        text = await self._text(path)
+        if not text or not name or text.content.startswith(name, text.point_offset(start)):
+            return path, start
+        end = text.position_point(location["range"]["end"], self._backend.encoding)
+        declared = text.slice(Span(start, end)) if start != end else text.line(start.line)
+        if name not in declared:
+            return path, start
+        named = (span.start for span in await self._backend.words.occurrences(path, text, name))
+        inside = (one for one in named if start <= one and (one < end or (start == end and one.line == start.line)))
+        return path, next(inside, start)
 
     async def _text(self, path: Path) -> Text | None:
         if path not in self._texts:

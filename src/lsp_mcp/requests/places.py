@@ -134,6 +134,12 @@ class Locator:
         if span and mark and mark in (written := text.slice(span)):
             start = text.point_offset(span.start) + written.rindex(mark) + len(mark)
             span = text.offsets_span(start, text.point_offset(span.end))
+        language = self._backend.plugin.language_of(path)
+        if span and language and language.name_prefixes:
+            written = text.slice(span)
+            name = written.lstrip(language.name_prefixes)
+            start = text.point_offset(span.start) + len(written) - len(name)
+            span = text.offsets_span(start, text.point_offset(span.end)) if name else span
         return Place(path, span, text, str(location.get("containerName") or "")) if span else None
 
 

@@ -48,6 +48,8 @@ class ByDefinition:
             meaning = definitions.known((place.path, place.span.start))
             if meaning is not None:
                 said = await says(question, place, meaning)
+                if place.path != question.claim.at[0] and question.backend.plugin.adapter.one_file:
+                    said = None  # it has not looked into the file of the symbol
                 if said is False and await _may_be_specialized(question, place, meaning):
                     inexplicable.append(place)
                 else:

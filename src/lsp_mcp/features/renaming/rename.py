@@ -127,10 +127,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     await _refuse_generated(backend, path, identifier.start)
     family = await overrides(backend, path, identifier.start)  # first, because it makes the server read more files
     at = position_params(path, text, identifier.start, backend.encoding)
-    if not isinstance(provider := backend.capabilities.get("renameProvider"), bool | dict):
-        raise RefusedError(f"{backend.plugin.name} cannot rename")
-    asks = prepare and isinstance(provider, dict) and provider.get("prepareProvider")
-    prefix = await _prepare(backend, at, text, identifier, new_name) if asks else ""
+    prefix = await _kept_prefix(backend, at, text, identifier, new_name, prepare=prepare)
     edit = await with_moves(
         backend, await renamed_through_exports(backend, at, text.slice(identifier), prefix + new_name)
     )
@@ -155,6 +152,8 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     mixed = tuple(namesakes.gaps(backend, text.slice(identifier), _places(plan)))
     plan = _without_files(plan, namesakes.others)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
+    if strangers and not plan.steps:
+        raise RefusedError(f"{backend.plugin.name} would change other words: {strangers[0].what}")
     strangers = await _unproven(backend, strangers, (path, identifier.start))
     await mistrust_related(backend, path, identifier.start, {place.path for place in _places(plan)})
     if backend.plugin.goes_by_mtime:
@@ -392,9 +391,30 @@ async def _may_meet(backend: Backend, definitions: Definitions, home: Home, othe
     return not seen[0].isdisjoint(seen[1])
 
 
-async def _prepare(
-    backend: Backend, at: TextDocumentPositionParams, text: Text, identifier: Span, new_name: str
+async def _kept_prefix(
+    backend: Backend, at: TextDocumentPositionParams, text: Text, identifier: Span, new_name: str, *, prepare: bool
 ) -> str:
+    """The characters before the word that belong to the name and stay: `--` of `--main` in CSS.
+
+    Raises:
+        RefusedError: the server, asked first if it is to `prepare`, says that it cannot be renamed, or `new_name` has
+            them, too.
+    """
+    if not isinstance(provider := backend.capabilities.get("renameProvider"), bool | dict):
+        raise RefusedError(f"{backend.plugin.name} cannot rename")
+    if prepare and isinstance(provider, dict) and provider.get("prepareProvider"):
+        prefix = await _prepare(backend, at, text, identifier)
+    else:
+        language = backend.plugin.language_of(uri_path(at["textDocument"]["uri"]))
+        before = text.content[: text.point_offset(identifier.start)].rpartition("\n")[2]
+        rest = before.rstrip(language.name_prefixes) if language and language.name_prefixes else before
+        prefix = "" if rest[-1:].isalnum() or rest[-1:] == "_" else before.removeprefix(rest)
+    if prefix and new_name.startswith(prefix):
+        raise RefusedError(f"{prefix} stays: pass {new_name.removeprefix(prefix)!r} as the new name")
+    return prefix
+
+
+async def _prepare(backend: Backend, at: TextDocumentPositionParams, text: Text, identifier: Span) -> str:
     """Ask whether this can be renamed; the characters before the word that the server counts as part of the name.
 
     Raises:
@@ -410,8 +430,6 @@ async def _prepare(
         prefix = offered.removesuffix(name)
         language = backend.plugin.language_of(uri_path(at["textDocument"]["uri"]))
         if span.end == identifier.end and language and prefix and not prefix.strip(language.name_prefixes):
-            if new_name.startswith(prefix):
-                raise RefusedError(f"{prefix} stays: pass {new_name.removeprefix(prefix)!r} as the new name")
             return prefix
         raise RefusedError(f"it would change {offered[:80]!r} instead of that word")
     return ""

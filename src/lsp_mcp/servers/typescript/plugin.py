@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
-from lsp_mcp.servers.traits import Diagnostics, Renaming, Symbols, WordCheck
+from lsp_mcp.servers.traits import Diagnostics, Renaming, WordCheck
 from lsp_mcp.servers.typescript.index_names import index_package, index_symbols
 from lsp_mcp.servers.typescript.projects import Projects
 
@@ -15,7 +15,6 @@ class TypeScriptPlugin(SessionPlugin):
     """It loads the project of a closed file to give its diagnostics."""
 
     diagnostics = Diagnostics(closed_on_request=True)
-    symbols = Symbols(qualifier_mark="#")  # its places of a private member include that
     word_check = WordCheck(leads_back=True)
     renaming = Renaming(passed_on="{name} as {given}")
 
