@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shlex
 import shutil
 import signal
-import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import click
@@ -24,6 +20,7 @@ from lsp_mcp.backend import no_report
 from lsp_mcp.cli.call import Here, ToolCall
 from lsp_mcp.cli.help import working
 from lsp_mcp.cli.options import ServerFlags
+from lsp_mcp.cli.own_project import caches_in, own_flags, temporary_folder
 from lsp_mcp.data import data_folder
 from lsp_mcp.errors import ConfigError, MissingProgramError, unknown
 from lsp_mcp.programs import find_program
@@ -31,7 +28,6 @@ from lsp_mcp.sessions.choosing import is_installed
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.visible import visible_lines
 
-_TIMEOUT = 300.0  # seconds: on a machine that never ran the server, it first reads the standard library
 _COMPLETE = "status: complete"
 
 
@@ -111,7 +107,7 @@ def demo(flags: ServerFlags, *, keep: bool, as_json: bool) -> int:
         MissingProgramError: its server, or every server that there is a demo for, is not installed.
     """
     adapter, example = _chosen(flags)
-    with _folder(keep=keep) as folder:
+    with temporary_folder("demo", keep=keep) as folder:
         root = folder / "shop"
         for name, text in example.files.items():
             file = root / name
@@ -122,8 +118,8 @@ def demo(flags: ServerFlags, *, keep: bool, as_json: bool) -> int:
         if not as_json:
             click.echo(f"{example.language} with {adapter.name}, as an agent would work. The project is in {root}.")
             click.echo("The last line of an answer is its status: `complete` means that nothing is missing.")
-        own = _own_flags(flags, adapter.name, root)
-        with _caches_in(folder / "cache"):
+        own = own_flags(flags, adapter.name, root)
+        with caches_in(folder / "cache"):
             running = own.running()
             try:
                 asyncio.run(_run(running, own, steps, shown))
@@ -184,47 +180,6 @@ def _why_not(adapter: Adapter) -> str:
     except MissingProgramError as error:
         return str(error)
     return ""
-
-
-def _own_flags(flags: ServerFlags, name: str, root: Path) -> ServerFlags:
-    """The flags for the demo's own server: only what is about that server is left of the user's."""
-    return replace(
-        flags,
-        backends=(name,),
-        workspace_root=str(root),
-        toolsets=(),
-        without_toolsets=(),
-        socket=None,
-        no_code=False,
-        form="compact",
-        response_format="text",
-        ready_timeout=flags.ready_timeout if "--ready-timeout" in flags.given else _TIMEOUT,
-        request_timeout=flags.request_timeout if "--request-timeout" in flags.given else _TIMEOUT,
-        given=frozenset({"--format"}),
-    )
-
-
-@contextmanager
-def _folder(*, keep: bool) -> Iterator[Path]:
-    """A temporary folder for the project and caches; the project stays if it is to be kept."""
-    folder = Path(tempfile.mkdtemp(prefix="lsp-mcp-demo-")).resolve()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder / "cache" if keep else folder, ignore_errors=True)
-
-
-@contextmanager
-def _caches_in(folder: Path) -> Iterator[None]:
-    """Keep this program's caches in `folder` while the block runs."""
-    before = os.environ.get("LSP_MCP_CACHE")
-    os.environ["LSP_MCP_CACHE"] = str(folder)
-    try:
-        yield
-    finally:
-        del os.environ["LSP_MCP_CACHE"]
-        if before is not None:
-            os.environ["LSP_MCP_CACHE"] = before
 
 
 async def _run(running: Running, flags: ServerFlags, steps: list[Step], shown: Demo) -> None:

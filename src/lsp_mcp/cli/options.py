@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
-from lsp_mcp.adapters import Adapter, adapter_names, add_adapter, check_patterns, load_adapter, read_adapter
+from lsp_mcp.adapters import (
+    Adapter,
+    adapter_names,
+    add_adapter,
+    check_patterns,
+    leave_out,
+    load_adapter,
+    read_adapter,
+)
 from lsp_mcp.cli.help import ServerOption
 from lsp_mcp.cli.name_completion import of_names
 from lsp_mcp.errors import ConfigError, unknown
@@ -371,6 +379,8 @@ def add_adapters(files: Sequence[str], root: str) -> None:
     for file in project_adapters(Path(root)):
         if file.trusted:
             add_adapter(file.path, file.adapter())
+        else:
+            leave_out(file.path)
     for name in files:
         path = from_home(name).absolute()
         adapter = read_adapter(path)
