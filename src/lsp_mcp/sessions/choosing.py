@@ -47,6 +47,11 @@ def other_adapters(chosen: Sequence[Adapter], available: Iterable[str]) -> list[
     return [*(one for one in others if one in installed or not parsed.issuperset(one.extensions)), *fallbacks]
 
 
+def parsed_alone(adapters: Iterable[Adapter]) -> list[Adapter]:
+    """The fallbacks among `adapters`, for each of their languages that has an installed grammar."""
+    return [left for adapter in adapters if adapter.is_fallback and (left := _without(adapter, ()))]
+
+
 def is_installed(adapter: Adapter) -> bool:
     """Whether the server's program is on this machine."""
     try:
@@ -76,8 +81,7 @@ def _chosen(root: Path, available: list[Adapter]) -> list[Adapter]:
 
 def _parsed_near(root: Path, available: list[Adapter]) -> list[Adapter]:
     """The fallback, if there are files near `root` that it supports."""
-    fallbacks = [left for adapter in available if adapter.is_fallback and (left := _without(adapter, ()))]
-    return [adapter for adapter in fallbacks if _is_near(root, adapter)]
+    return [adapter for adapter in parsed_alone(available) if _is_near(root, adapter)]
 
 
 def _without(fallback: Adapter, served: Collection[str]) -> Adapter | None:

@@ -33,6 +33,7 @@ from lsp_mcp.sessions.checks import Checks
 from lsp_mcp.sessions.expected import file_names
 from lsp_mcp.sessions.languages import OtherLanguages
 from lsp_mcp.sessions.reported import Reported
+from lsp_mcp.sessions.standing_in import needs_stand_in, stand_ins
 from lsp_mcp.sessions.use import Use
 from lsp_mcp.text import Text
 from lsp_mcp.waiting import share_of_rest
@@ -98,6 +99,7 @@ class Sessions:
         self._before_choice = before_choice
         self._others: list[Session] = []  # that no code tool uses
         self._builds: dict[tuple[str, str], Session] = {}  # those of other builds, by server and variables
+        self._stand_ins: list[Session] = []  # that answer by syntax where another one cannot, if a caller wishes it
         # Before a server reads its first file.
         take_back_unfinished(workspace.root)
         self._sessions = [self._session(adapter) for adapter in adapters]
@@ -136,13 +138,13 @@ class Sessions:
 
     @property
     def backends(self) -> Sequence[Backend]:
-        """All backends, in the order in which they were named."""
-        return self._sessions
+        """All backends, in the order in which they were named; see `_standing_in`."""
+        return self._standing_in(self._sessions)
 
     @property
     def servers(self) -> Sequence[Session]:
         """All that run or may run, also those that no code tool uses."""
-        return [*self._sessions, *self._others]
+        return [*self._sessions, *self._others, *self._stand_ins]
 
     async def require_backends(self) -> Sequence[Backend]:
         """All backends, for a question that names no file.
@@ -154,7 +156,7 @@ class Sessions:
             await self._before_choice()
         if not self._sessions:
             raise self._none()
-        return self._sessions
+        return self.backends
 
     def _none(self) -> UnavailableError:
         """The error for a question that there is no backend for; raises that no Neovim is connected."""
@@ -181,6 +183,25 @@ class Sessions:
         if not ready:
             raise missing[0][1]
         return ready, [*(_left_out(backend, error) for backend, error in missing), *unserved]
+
+    def _standing_in(self, backends: Sequence[Session]) -> Sequence[Session]:
+        """`backends` with what answers by syntax, if the caller wishes it, in place of those that cannot yet."""
+        waiting = [] if self.host else [session for session in backends if needs_stand_in(session)]
+        if not waiting:
+            return backends
+        parsing = self._parsing()
+        spoken = {extension for session in parsing for extension in session.adapter.extensions}
+        replaced = [session for session in waiting if not spoken.isdisjoint(session.adapter.extensions)]
+        for session in replaced:
+            if session.state() == "stopped":
+                session.begin()  # it goes on loading, while another one answers
+        kept = [session for session in backends if session not in replaced]
+        return [*kept, *parsing] if replaced else backends
+
+    def _parsing(self) -> Sequence[Session]:
+        if not self._stand_ins:
+            self._stand_ins += map(self._session, stand_ins())
+        return self._stand_ins
 
     def session(self, adapter: Adapter) -> Session:
         """The session of `adapter`, started now if there was none; used only for questions that name it
@@ -347,12 +368,12 @@ class Sessions:
             if task:
                 task.cancel()
         await self.word_checks.close()
-        await asyncio.gather(*(session.close() for session in (*self._sessions, *self._others)))
+        await asyncio.gather(*(session.close() for session in self.servers))
         self._hub.close()
 
     def kill(self) -> None:
         """Kill every server, without an event loop."""
-        for session in (*self._sessions, *self._others):
+        for session in self.servers:
             session.kill()
 
     def for_path(self, path: Path) -> Backend:
@@ -367,7 +388,8 @@ class Sessions:
                 return backend
         if adapter := self._languages.supporting(path.suffix):
             self.join(adapter)
-            return self.session(adapter)
+            session = self.session(adapter)
+            return next((one for one in self._standing_in([session]) if one.plugin.language_of(path)), session)
         shown = self.workspace.display_path(path)
         if self.host:
             self.host.check()

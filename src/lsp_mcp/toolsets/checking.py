@@ -25,7 +25,7 @@ Least = Literal["error", "warning", "hint"]
 class CheckTools(AnchorToolset):
     """The errors that a compiler would report."""
 
-    @tool(title="Check", read_only=True)
+    @tool(title="Check", read_only=True, parses=True)
     async def check(
         self,
         call: Call,

@@ -58,7 +58,7 @@ _WITH_TASKS = 3  # symbols found by a name whose tasks are reported
 class CodeTools(AnchorToolset):
     """Symbols by name and their uses, over all running backends."""
 
-    @tool(title="Find definitions by name", read_only=True, proven=True)
+    @tool(title="Find definitions by name", read_only=True, proven=True, parses=True)
     async def find_symbol_definitions_by_name(
         self,
         call: Call,
@@ -131,7 +131,7 @@ class CodeTools(AnchorToolset):
             ),
         )
 
-    @tool(title="Find references by anchor", read_only=True, proven=True)
+    @tool(title="Find references by anchor", read_only=True, proven=True, parses=True)
     async def find_symbol_references_by_anchor(
         self,
         call: Call,

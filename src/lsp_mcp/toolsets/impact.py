@@ -41,7 +41,7 @@ _WHOLE = 1_000_000_000  # lines of a new file
 class ImpactTools(AnchorToolset):
     """What a change affects."""
 
-    @tool(title="Find the impact of a change", read_only=True, proven=True)
+    @tool(title="Find the impact of a change", read_only=True, proven=True, parses=True)
     async def find_impact(
         self,
         call: Call,

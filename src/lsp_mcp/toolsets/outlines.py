@@ -37,7 +37,7 @@ _MOST_OVERVIEW = 5_500  # bytes: 1,500 tokens with the message and the status
 class OutlineTools(AnchorToolset):
     """The declarations of files."""
 
-    @tool(title="List symbols of a file or folder", read_only=True)
+    @tool(title="List symbols of a file or folder", read_only=True, parses=True)
     async def list_symbols_in_file(
         self,
         call: Call,

@@ -55,7 +55,7 @@ class _Read(Struct, frozen=True):
 class ReadingTools(AnchorToolset):
     """The source text of symbols."""
 
-    @tool(title="Read symbols", read_only=True)
+    @tool(title="Read symbols", read_only=True, parses=True)
     async def read_symbol(
         self,
         call: Call,

@@ -39,7 +39,7 @@ _BY_HAND = "Move it by a command, then check names each place that this breaks"
 class RenameTools(ChangingToolset):
     """New names for symbols, new places for files."""
 
-    @tool(title="Rename by anchor", read_only=False, destructive=True)
+    @tool(title="Rename by anchor", read_only=False, destructive=True, parses=True)
     async def rename_symbol_by_anchor(
         self,
         call: Call,

@@ -24,7 +24,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Report, no_report
-from lsp_mcp.errors import ArgumentsError, LspMcpError
+from lsp_mcp.errors import ArgumentsError, LspMcpError, UnavailableError
+from lsp_mcp.sessions.standing_in import by_syntax
 from lsp_mcp.text import Base
 from lsp_mcp.usage import Answered, Outcome
 from lsp_mcp.visible import ECHO, quoted, short_echo, shortened, visible_lines, without_long_echoes
@@ -48,8 +49,12 @@ Wait = Annotated[bool, Field(description="Wait until all of the answer is proven
 AnswerWithin = Annotated[
     float | None, Field(ge=0, description="Longest wait, in seconds, for the proof of the answer"), UNLISTED
 ]
+Syntactic = Annotated[
+    bool, Field(description="Answer by syntax alone where the language server has not loaded, or failed"), UNLISTED
+]
 _WAITING = 600.0  # seconds that a call with `wait` may take
 
+_BY_SYNTAX = "For an answer by syntax alone, which proves nothing, call again with syntactic=true."
 _LIMITS = ("additionalProperties", "minimum", "maximum", "maxItems", "minItems", "minLength", "maxLength")
 _MOST = 8  # problems reported per call
 # Tools name the same thing differently, and models mix that up. A tool takes each of these for the only one it has.
@@ -104,6 +109,7 @@ class _Mark(NamedTuple):
     passes: bool
     listed: bool
     proven: bool
+    parses: bool
 
 
 class Tool(Struct, frozen=True):
@@ -120,6 +126,7 @@ class Tool(Struct, frozen=True):
     timeout: float | None = None  # seconds that a call may wait for servers, without `--ready-timeout`; None: no limit
     proven: bool = False  # whether its answers are compared with the code; its callers decide about the time for it
     answer_within: float | None = None  # seconds for the proof of an answer that only reads; None: see `budget`
+    parses: bool = False  # whether a syntax tree can answer it; its callers decide whether that may replace a server
     passes: bool = False  # whether it sends what the caller names: its effect depends on what the user allows
     base: Base = 1
     toolset: str = ""  # the name of its toolset
@@ -177,13 +184,14 @@ class Tool(Struct, frozen=True):
         values = {_parameter(name): getattr(checked, name) for name in type(checked).model_fields}
         call.format = values.pop("format", None) or call.format
         waits, seconds = (values.pop("wait"), values.pop("answer_within")) if self.proven else (False, None)
+        is_parsed = self.parses and values.pop("syntactic")
         timeout = max(_WAITING, self.timeout) if waits and self.timeout else self.timeout
         is_proven = waits or not self.read_only
         proving = budget.thorough() if is_proven else budget.reading(self.answer_within if seconds is None else seconds)
         try:
             with self.use():
                 async with bounded(timeout, self.name, call.report) as call.report, self._turn(call):
-                    with proving as present:
+                    with by_syntax(is_parsed), proving as present:
                         answer = await self.method(call, **values)
             for text in self.take_news():
                 call.remark(text)
@@ -192,6 +200,8 @@ class Tool(Struct, frozen=True):
                 self.later((self.name, repr(values)), partial(self.method, own, **values))
             return answer
         except LspMcpError as error:
+            if self.parses and isinstance(error, UnavailableError) and not is_parsed:
+                error.args = (f"{str(error).rstrip('.')}. {_BY_SYNTAX}",)
             # Whatever the source of the message (a server, for example), it must not repeat all of the caller's input.
             error.args = (without_long_echoes(str(error), arguments),)
             raise
@@ -237,16 +247,17 @@ def tool(
     passes: bool = False,
     listed: bool = True,
     proven: bool = False,
+    parses: bool = False,
 ) -> Callable[[Method], Method]:
     """Mark a method as a tool: its name, signature and docstring are the published ones.
 
     Its first parameter is the `Call`; a parameter `format` is removed and decides the form of the answer. A tool that
     is not `listed` can still be called, for instance by an old name. Answers of a `proven` one are compared with the
-    code; its callers may allow more or less time for that.
+    code; its callers may allow more or less time for that. Those of one that `parses` may be by syntax alone.
     """
 
     def mark(method: Method) -> Method:
-        setattr(method, _MARK, _Mark(title, read_only, destructive, passes, listed, proven))
+        setattr(method, _MARK, _Mark(title, read_only, destructive, passes, listed, proven, parses))
         return method
 
     return mark
@@ -266,11 +277,12 @@ def _declared(toolset: type) -> tuple[Tool, ...]:
             read_only=mark.read_only,
             destructive=mark.destructive,
             docstring=_docstring(function),
-            modelled=partial(_model, name, function, proven=mark.proven),
+            modelled=partial(_model, name, function, proven=mark.proven, parses=mark.parses),
             method=function,
             listed=partial(bool, mark.listed),
             passes=mark.passes,
             proven=mark.proven,
+            parses=mark.parses,
         )
         for name, function in vars(toolset).items()
         if isinstance(mark := getattr(function, _MARK, None), _Mark)
@@ -302,7 +314,7 @@ def _docstring(function: Callable[..., Any]) -> str:
 
 
 @cache
-def _model(name: str, function: Callable[..., Any], *, proven: bool) -> type[BaseModel]:
+def _model(name: str, function: Callable[..., Any], *, proven: bool, parses: bool) -> type[BaseModel]:
     hints = get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())[2:]  # without self and the call
     fields: dict[str, Any] = {
@@ -314,6 +326,8 @@ def _model(name: str, function: Callable[..., Any], *, proven: bool) -> type[Bas
     }
     if proven:
         fields |= {"wait": (Wait, False), "answer_within": (AnswerWithin, None)}
+    if parses:
+        fields |= {"syntactic": (Syntactic, False)}
     return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
 
 
