@@ -97,6 +97,7 @@ def main(
     Times are not asserted. The exit status is 1 if the two ever answer differently.
     """
     try:
+        large = large or backend in _only_large()
         shown = _run_large(backend, tree, number, seed) if large else _ways().get(backend, _run)(backend, quick=quick)
     except (RuntimeError, LspMcpError) as error:
         print(f"bench: {error}", file=sys.stderr)
@@ -119,6 +120,13 @@ def _ways() -> dict[str, Callable[..., Shown]]:
         "questions": _run_questions,
         "shared": _run_shared,
     }
+
+
+def _only_large() -> set[str]:
+    """The backends whose only workload are random symbols."""
+    import large as of_large
+
+    return {tree.backend for tree in of_large.all_trees()} - workload.backends()
 
 
 def _run_large(backend: str, tree: str, number: int, seed: int) -> Shown:

@@ -1,6 +1,7 @@
 """`make bench ARGS="--large"`: random symbols of large trees, asked of the server and of lsp-mcp in turns.
 
-Each symbol is asked about once, as nobody asked before; then, when its answer is proven (`wait=true`), again.
+Each symbol is asked about once, as nobody asked before; then, when its answer is proven (`wait=true`), again. At the
+end, one of them is asked about by new processes, until their answers have all that the server finds when it has loaded.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import msgspec
 from mcp_client import McpClient, started
 from raw_client import RawClient, ServerRefusedError
 from report import Table
-from workload import Debian, GoModule, GoRoot, code_folder
+from sides import Sides
+from workload import Debian, GoModule, GoRoot, Package, code_folder
 
 from lsp_mcp.adapters import Adapter, load_adapter
 from lsp_mcp.programs import find_command
@@ -31,9 +33,13 @@ _TRIES = 40  # files looked at for each symbol that is wanted
 _SPARE = 2  # symbols chosen for each that is wanted: the server refuses some, as those in files of no package
 _SLOWEST = 3  # answers listed of each tree
 _AGAIN = 3  # times that a repeated question is asked
+_STARTS = 3  # of each side
+_LONGEST = 300.0  # seconds from a start to the whole answer
+_PAUSE = 0.02  # seconds between two questions to a server that has not loaded all
 _TOOL = "find_symbol_references_by_anchor"
 _ALL = 10_000
 Json = dict[str, Any]
+Progress = Callable[[str], None]
 
 
 class LargeTree(msgspec.Struct, forbid_unknown_fields=True):
@@ -41,7 +47,7 @@ class LargeTree(msgspec.Struct, forbid_unknown_fields=True):
 
     name: str
     backend: str
-    code: GoModule | GoRoot | Debian
+    code: GoModule | GoRoot | Debian | Package
 
 
 class _Trees(msgspec.Struct, forbid_unknown_fields=True):
@@ -65,12 +71,27 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Cold:
+    """Seconds from the start of a process to the answer with all `hits` places of the symbol, median of `runs`."""
+
+    symbol: str
+    hits: int
+    runs: int
+    raw: float
+    ours: float
+
+
+@dataclass(frozen=True)
 class OnTree:
     """The symbols of one tree."""
 
     tree: str
+    backend: str
+    title: str
+    lines: int
     seed: int
     asked: list[Asked]
+    cold: Cold | None
 
 
 @dataclass(frozen=True)
@@ -80,13 +101,17 @@ class _Symbol:
     position: Json  # LSP
 
 
+def all_trees() -> list[LargeTree]:
+    """The trees for all backends."""
+    return msgspec.toml.decode((_HERE / "workloads" / "large.toml").read_bytes(), type=_Trees).trees
+
+
 def trees(backend: str, named: str) -> list[LargeTree]:
     """The trees for `backend`, or the one that is `named`."""
-    every = msgspec.toml.decode((_HERE / "workloads" / "large.toml").read_bytes(), type=_Trees).trees
-    return [tree for tree in every if (tree.name == named if named else tree.backend == backend)]
+    return [tree for tree in all_trees() if (tree.name == named if named else tree.backend == backend)]
 
 
-async def run(tree: LargeTree, cache: Path, number: int, seed: int, progress: Callable[[str], None]) -> OnTree:
+async def run(tree: LargeTree, cache: Path, number: int, seed: int, progress: Progress) -> OnTree:
     """Ask about `number` symbols of `tree`, chosen by `seed`."""
     progress(f"{tree.name}: fetching")
     root, adapter = code_folder(tree.code), load_adapter(tree.backend)
@@ -113,7 +138,58 @@ async def run(tree: LargeTree, cache: Path, number: int, seed: int, progress: Ca
                 progress(f"{tree.name}: {len(asked) + 1} of {number}, {one.name}")
                 with contextlib.suppress(ServerRefusedError):
                     asked.append(await _asked(raw, ours, one, root))
-    return OnTree(tree.name, seed, asked)
+        known: dict[str, tuple[_Symbol, set[tuple[str, int]]]] = {}
+        for one in symbols:
+            if any(_at(one, root) == each.at for each in asked):
+                known[_at(one, root)] = one, {place for place in _raw_places(raw, one) if place[0]}
+    cold = None
+    if proven := [one for one in asked if not one.lacks]:
+        most = max(proven, key=lambda one: one.hits)
+        sides = Sides(adapter, command, root, cache, waits=False)
+        cold = await _cold(sides, *known[most.at], progress)
+    sources = [path for path in root.rglob("*") if path.is_file() and adapter.owns(path, root)]
+    lines = sum(path.read_bytes().count(b"\n") for path in sources)
+    return OnTree(tree.name, tree.backend, tree.code.title, lines, seed, asked, cold)
+
+
+async def _cold(sides: Sides, symbol: _Symbol, wanted: set[tuple[str, int]], progress: Progress) -> Cold:
+    """New processes, in turns, until their answers have the `wanted` places; the first of each only warms the disk."""
+    raw_times, our_times = [], []
+    for number in range(_STARTS + 1):
+        progress(f"new processes, {number} of {_STARTS}")
+        raw_time = _raw_start(sides, symbol, wanted)
+        began = perf_counter()
+        async with sides.ours() as ours:
+            answer = await _answer(ours, symbol, sides.root)
+            while not wanted <= _places(answer):
+                _check_time(began, f"lsp-mcp with {sides.adapter.name}", symbol)
+                answer = await _answer(ours, symbol, sides.root)
+            our_time = perf_counter() - began
+        if number:
+            raw_times.append(raw_time)
+            our_times.append(our_time)
+    return Cold(symbol.name, len(wanted), _STARTS, statistics.median(raw_times), statistics.median(our_times))
+
+
+def _raw_start(sides: Sides, symbol: _Symbol, wanted: set[tuple[str, int]]) -> float:
+    began = perf_counter()
+    with sides.raw() as raw:
+        raw.initialize()
+        while True:
+            with contextlib.suppress(ServerRefusedError):  # while it loads
+                if wanted <= _raw_places(raw, symbol):
+                    return perf_counter() - began
+            _check_time(began, f"{sides.adapter.name} alone", symbol)
+            sleep(_PAUSE)  # it says nothing that could be waited for
+
+
+def _check_time(began: float, side: str, symbol: _Symbol) -> None:
+    if perf_counter() - began > _LONGEST:
+        raise RuntimeError(f"{side} did not find all of {symbol.name} in {_LONGEST:g} s")
+
+
+def _places(answer: Json) -> set[tuple[str, int]]:
+    return {(one["location"]["file"], one["location"]["line"]) for one in answer["references"]}
 
 
 async def _asked(raw: RawClient, ours: McpClient, symbol: _Symbol, root: Path) -> Asked:
@@ -122,7 +198,7 @@ async def _asked(raw: RawClient, ours: McpClient, symbol: _Symbol, root: Path) -
     proven, whole = await _our_time(ours, symbol, root, wait=True)
     raw_again = statistics.median(_timed(lambda: _raw_places(raw, symbol))[0] for _ in range(_AGAIN))
     again = statistics.median([(await _our_time(ours, symbol, root))[0] for _ in range(_AGAIN)])
-    found = {(one["location"]["file"], one["location"]["line"]) for one in whole["references"]}
+    found = _places(whole)
     lacks = {(file, line) for file, line in places if file} - found
     return Asked(
         symbol.name, _at(symbol, root), raw_first, first, first + proven, raw_again, again, len(found), len(lacks),
@@ -212,6 +288,16 @@ def tables(results: Sequence[OnTree]) -> Iterator[Table]:
     head = ["", "server, median", "lsp-mcp", "server, 90 %", "lsp-mcp", "server, worst", "lsp-mcp"]
     seeds = ", ".join(f"{one.tree} {len(one.asked)} symbols, seed {one.seed}" for one in results)
     yield Table("Random symbols, s", head, rows, f"{seeds}. proven: until nothing is left to compare.")
+    yield Table(
+        "The server and lsp-mcp, s, and how many times as long lsp-mcp takes (a repeated question: median of all)",
+        ["", "lines", "first, server", "lsp-mcp", "ratio", "again, server", "lsp-mcp", "ratio"],
+        [
+            [f"{one.title}, {one.backend}", f"{one.lines:,}", *_ratio(cold.raw, cold.ours),
+             *_ratio(statistics.median(a.raw_again for a in one.asked), statistics.median(a.again for a in one.asked))]
+            for one in results if (cold := one.cold)
+        ],
+        "first: from the start of a process to the answer with all places; both are asked until they have them.",
+    )  # fmt: skip
     slow = [
         (one.tree, asked)
         for one in results
@@ -228,6 +314,10 @@ def tables(results: Sequence[OnTree]) -> Iterator[Table]:
         ],
         "lacks: a defect, unless the server counts in places of other symbols with the same name.",
     )  # fmt: skip
+
+
+def _ratio(raw: float, ours: float) -> list[str]:
+    return [f"{raw:.3f}", f"{ours:.3f}", f"{ours / raw:.2f}"]
 
 
 def _most(figures: Sequence[float]) -> float:

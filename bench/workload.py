@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,20 @@ class Debian(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="
         return f"{self.package} of Debian 12"
 
 
+class Package(msgspec.Struct, forbid_unknown_fields=True, tag_field="from", tag="package"):
+    """A package `NAME@VERSION` of `npm`, `pypi` or `crates.io`; only files that `keep` matches, and these `files`."""
+
+    registry: str
+    package: str
+    keep: list[str]
+    files: dict[str, str] = {}
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return self.package.replace("@", " ")
+
+
 class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Code, and what is asked about it; the file says what each is."""
 
@@ -97,6 +112,11 @@ class Workload(Tree, forbid_unknown_fields=True, kw_only=True):
     peers: Peers | None = None
 
 
+def backends() -> set[str]:
+    """Those with a workload of their own."""
+    return {file.stem for file in (_HERE / "workloads").glob("*.toml")}
+
+
 def load(backend: str) -> Workload:
     """The workload of `backend`.
 
@@ -119,9 +139,11 @@ def code(tree: Tree) -> Path:
     return code_folder(tree.code)
 
 
-def code_folder(code: GoModule | GoRoot | Folder | Debian) -> Path:
+def code_folder(code: GoModule | GoRoot | Folder | Debian | Package) -> Path:
     """The folder with `code`; see `code`."""
     match code:
+        case Package() as wanted:
+            return _packaged(wanted)
         case Debian() as wanted:
             return _debian(wanted)
         case Folder() as there:
@@ -133,6 +155,25 @@ def code_folder(code: GoModule | GoRoot | Folder | Debian) -> Path:
             return Path(_go("env", "GOROOT", folder=_TOP).strip()) / "src"
         case GoModule() as wanted:
             return _fetched(wanted)
+
+
+def _packaged(wanted: Package) -> Path:
+    folder = _CACHE / f"{wanted.registry}-{wanted.package.replace('/', '-')}"
+    if not folder.is_dir():
+        sys.path.append(str(_TOP / "truth"))
+        from registries import unpacked
+
+        unfinished = folder.with_name(f"{folder.name}.unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        _CACHE.mkdir(parents=True, exist_ok=True)
+        unpacked(wanted.registry, wanted.package, unfinished)
+        kept = {path for pattern in wanted.keep for path in unfinished.glob(pattern)}
+        for path in [path for path in unfinished.rglob("*") if path.is_file() and path not in kept]:
+            path.unlink()
+        for name, text in wanted.files.items():
+            (unfinished / name).write_text(text, "utf-8")
+        unfinished.rename(folder)
+    return folder
 
 
 def _debian(wanted: Debian) -> Path:
