@@ -184,11 +184,51 @@ def test_the_languages_of_the_files_are_listed_with_the_server_of_each(project: 
     result = run("doctor", "--json")
     assert result.exit_code == 0
     found = checks(result)
-    assert found["languages"]["note"] == (
-        "Go 50% (2 files): gopls; Python 25% (1 file): basedpyright; TypeScript 25% (1 file): typescript"
-    )
+    about = {one["language"]: one for one in json.loads(result.stdout)["languages"]}
+    assert {name: (one["files"], one["server"], one["state"]) for name, one in about.items()} == {
+        "Go": (2, "gopls", "installed"),
+        "Python": (1, "basedpyright", "missing"),
+        "TypeScript": (1, "typescript", "missing"),
+    }
+    assert about["Go"]["readiness"] == {"state": "", "why": ""}
+    assert "  Go          50% (2 files)  gopls, not started\n" in run("doctor").stdout
     assert (found["basedpyright"]["state"], found["basedpyright"]["needed"]) == ("missing", False)
     assert "basedpyright is missing. To fix it:\n  lsp-mcp install basedpyright\n" in run("doctor").stdout
+
+
+def test_the_folders_with_projects_of_a_server_are_named_but_not_those_of_dependencies(
+    project: Path, go: Programs, run: Run
+) -> None:
+    go("gopls", server(f"echo v{PINNED}"))
+    for file in ("a.go", "b/go.mod", "b/b.go", "web/tsconfig.json", "web/c.ts", "web/node_modules/x/tsconfig.json"):
+        (project / file).parent.mkdir(parents=True, exist_ok=True)
+        (project / file).write_text("")
+    about = {one["language"]: one["roots"] for one in json.loads(run("doctor", "--json").stdout)["languages"]}
+    assert (about["Go"], about["TypeScript"]) == ([".", "b"], ["web"])
+
+
+def test_a_server_that_was_started_says_whether_it_is_ready_or_why_not(project: Path, go: Programs, run: Run) -> None:
+    (project / "a.go").touch()
+    go("gopls", server(f"echo v{PINNED}"))
+    told = json.loads(
+        run("doctor", "--start", "--ready-timeout", "0", "--json").stdout
+    )  # it never says that it has loaded
+    assert told["languages"][0]["readiness"]["state"] == "indexing"
+    go("gopls", "echo no licence >&2; exit 3")
+    found = json.loads(run("doctor", "--start", "--json").stdout)["languages"][0]["readiness"]
+    assert found["state"] == "stopped" and "no licence" in found["why"]
+
+
+def test_setup_installs_what_the_languages_need_only_with_its_flag(
+    project: Path, programs: Programs, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "a.go").touch()
+    asked: list[list[str]] = []
+    monkeypatch.setattr("lsp_mcp.cli.install.install_servers", lambda names, **_: asked.append(list(names)))
+    assert run("setup", "cursor", "--write").exit_code == 0
+    assert asked == []
+    result = run("setup", "--install")
+    assert (result.exit_code, asked) == (0, [["gopls"]])
 
 
 def test_what_setup_writes_into_a_project_is_none_of_its_languages(project: Path, go: Programs, run: Run) -> None:
@@ -197,7 +237,7 @@ def test_what_setup_writes_into_a_project_is_none_of_its_languages(project: Path
     for client in ("claude-code", "cursor", "opencode"):
         run("setup", client, "--write")
     result = run("doctor", "--json")
-    assert checks(result)["languages"]["note"] == "Go 100% (1 file): gopls"
+    assert [one["language"] for one in json.loads(result.stdout)["languages"]] == ["Go"]
     assert "vscode-json" not in result.stdout
 
 
@@ -276,7 +316,7 @@ def test_a_missing_compilation_database_comes_with_how_to_make_one(
 def test_json_says_all_that_the_table_says(project: Path, go: Programs, run: Run) -> None:
     answer = json.loads(run("doctor", "--json").stdout)
     assert answer["ok"] is False
-    assert set(answer) == {"ok", "version", "python", "checks"}
+    assert set(answer) == {"ok", "version", "python", "languages", "checks"}
     assert all(
         set(check) == {"name", "state", "needed", "version", "path", "note", "get", "advised"}
         for check in answer["checks"]

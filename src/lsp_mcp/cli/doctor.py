@@ -11,12 +11,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
+import msgspec
 
 from lsp_mcp import __version__
 from lsp_mcp.adapters import Adapter, adapter_names, load_adapter
 from lsp_mcp.cache_folders import cache_folder, why_not_kept
 from lsp_mcp.cli.daemon import differing
 from lsp_mcp.cli.help import console, working
+from lsp_mcp.cli.language_checks import Spoken, in_daemon, spoken, started
 from lsp_mcp.cli.options import ServerFlags
 from lsp_mcp.cli.server_checks import Check, printed_version, requirement_check, server_checks
 from lsp_mcp.clients import project_files
@@ -34,7 +36,6 @@ from lsp_mcp.prose import count
 from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.sessions.choosing import choose_adapters, is_installed, other_adapters
 from lsp_mcp.sessions.languages import Share, shares
-from lsp_mcp.syntax.grammars import has_grammar
 
 _INOTIFY = Path("/proc/sys/fs/inotify")
 _COMMON = 0.1  # part of the workspace's files in a language for which a server is advised
@@ -42,8 +43,10 @@ _INOTIFY_LOW = {"max_user_watches": 65_536, "max_user_instances": 128}  # less i
 _INOTIFY_GOOD = {"max_user_watches": 524_288, "max_user_instances": 512}
 
 
-def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
+def diagnose(flags: ServerFlags, names: Sequence[str], *, start: bool = False, as_json: bool) -> int:
     """Check the servers `names`; without names, those that would run with `flags`.
+
+    With `start`, they are started in the workspace, and it is said which are ready.
 
     Returns the exit status: 1 if something that is needed is missing or broken, else 0.
 
@@ -54,48 +57,85 @@ def diagnose(flags: ServerFlags, names: Sequence[str], *, as_json: bool) -> int:
     chosen = [load_adapter(name) for name in named if name not in debugger_names()]
     debugging = [load_debugger(name) for name in named if name in debugger_names()]
     with working("checking programs"):
-        checks = asyncio.run(_checks(flags, chosen, debugging))
+        found = asyncio.run(_checks(flags, chosen, debugging, start=start))
+    checks, languages = found.checks, found.languages
     failed = any(check.failed for check in checks)
     if as_json:
         shown = {
             "ok": not failed,
             "version": __version__,
             "python": platform.python_version(),
+            "languages": msgspec.to_builtins(languages),
             "checks": [asdict(check) for check in checks],
         }
         click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        _show(checks)
+        _show(checks, languages)
     return 1 if failed else 0
 
 
-async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[DebugAdapter]) -> list[Check]:
+class Found(msgspec.Struct, frozen=True):
+    """All that was found: the checks, and the languages of the workspace."""
+
+    checks: Sequence[Check]
+    languages: Sequence[Spoken] = ()
+
+
+async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[DebugAdapter], *, start: bool) -> Found:
     if debugging and not chosen:
-        return [one for adapter in debugging for one in await _debugger(flags, adapter, needed=True)]
+        return Found([one for adapter in debugging for one in await _debugger(flags, adapter, needed=True)])
     root, fitting = _workspace(flags, chosen)
     if flags.through_neovim:
-        return [root, *await _neovims(flags), *_inotify()]
+        return Found([root, *await _neovims(flags), *_inotify()])
     wanted = [adapter.name for adapter in chosen or fitting]
     every = [load_adapter(name) for name in adapter_names()]
-    languages = _shares(flags, root, every) if not chosen else []
-    single = [adapter.name for adapter in every if not adapter.is_fallback]
-    others = [one for one in other_adapters(fitting, single) if any(one in s.adapters for s in languages)]
-    adapters = chosen or [*fitting, *others] or [adapter for adapter in every if not adapter.untested]
+    paths = _paths(flags, root, every) if not chosen else []
+    languages = shares(paths, every)
+    adapters = (
+        chosen
+        or [*fitting, *_others(fitting, every, languages)]
+        or [adapter for adapter in every if not adapter.untested]
+    )
     per_server = await asyncio.gather(
         *(server_checks(adapter, flags.paths.get(adapter.name), root, adapter.name in wanted) for adapter in adapters)
     )
     if not wanted and not any(server.state == "ok" for server, *_ in per_server):
         # No particular server was requested, but without any server this program is of no use.
         per_server = [[replace(check, needed=True) for check in checks] for checks in per_server]
-    common = {adapter.name for share in languages if share.part >= _COMMON for adapter in share.adapters}
+    common = {adapter.name for adapter in adapters if _is_common(adapter, languages)}
     per_server = [[replace(one, advised=one.advised or one.name in common) for one in checks] for checks in per_server]
     databases = [check for adapter in adapters if adapter.name in wanted for check in _database(flags, adapter, root)]
     shown = debugging or (debuggers() if flags.debugs else [])
     found = [one for adapter in shown for one in await _debugger(flags, adapter, needed=bool(debugging))]
     servers = [check for checks in per_server for check in checks]
     unknown = _untrusted(root)
-    spoken = [_languages(languages, adapters)] if languages else []
-    return [root, *unknown, *spoken, *servers, *databases, *found, *_inotify(), *_cache(root), _shared()]
+    told: Sequence[Spoken] = ()
+    if languages:
+        place = Path(root.path)
+        here = [one for one in adapters if is_installed(one)]
+        ready = await started(flags, here) if start else in_daemon(place)
+        told = spoken(languages, adapters, paths, place, ready)
+    return Found([root, *unknown, *servers, *databases, *found, *_inotify(), *_cache(root), _shared()], told)
+
+
+def _others(fitting: list[Adapter], every: list[Adapter], languages: Sequence[Share]) -> list[Adapter]:
+    """The servers of the further languages of the workspace."""
+    single = [adapter.name for adapter in every if not adapter.is_fallback]
+    return [one for one in other_adapters(fitting, single) if any(one in share.adapters for share in languages)]
+
+
+def missing_servers(flags: ServerFlags) -> list[str]:
+    """The servers of the workspace's main languages that are not installed, and that lsp-mcp can install."""
+    root, fitting = _workspace(flags, [])
+    every = [load_adapter(name) for name in adapter_names()]
+    languages = shares(_paths(flags, root, every), every)
+    common = [one for one in _others(fitting, every, languages) if _is_common(one, languages)]
+    missing = [one for one in (*fitting, *common) if one.install and not is_installed(one)]
+    return list(dict.fromkeys(one.name for one in missing))
+
+
+def _is_common(adapter: Adapter, languages: Sequence[Share]) -> bool:
+    return any(share.part >= _COMMON and adapter in share.adapters for share in languages)
 
 
 async def _debugger(flags: ServerFlags, adapter: DebugAdapter, *, needed: bool) -> list[Check]:
@@ -209,15 +249,13 @@ def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[A
     return Check(name, "ok", True, path=str(root), note=note), fitting
 
 
-def _shares(flags: ServerFlags, root: Check, adapters: Sequence[Adapter]) -> list[Share]:
-    """The languages of the files in the workspace, without what `lsp-mcp setup` wrote there."""
+def _paths(flags: ServerFlags, root: Check, adapters: Sequence[Adapter]) -> list[str]:
+    """The files in the workspace, without what `lsp-mcp setup` wrote there."""
     if root.state != "ok":
         return []
     folder = Path(root.path)
     settings = {str(path) for path in project_files(folder)}
-    return shares(
-        (path for path in _read(folder, adapters, flags.most_files).paths() if path not in settings), adapters
-    )
+    return [path for path in _read(folder, adapters, flags.most_files).paths() if path not in settings]
 
 
 def _untrusted(root: Check) -> list[Check]:
@@ -226,28 +264,6 @@ def _untrusted(root: Check) -> list[Check]:
     names = [str(file.path.relative_to(folder)) for file in project_adapters(folder) if not file.trusted]
     note = f"not read: {', '.join(names)}"
     return [Check("project adapters", "low", needed=False, note=note, get="lsp-mcp trust")] if names else []
-
-
-def _languages(languages: Sequence[Share], adapters: Sequence[Adapter]) -> Check:
-    """Which languages there are, and the server of each."""
-    told = []
-    for share in languages:
-        server = next((one for one in adapters if one in share.adapters and not one.is_fallback), None)
-        files = f"{share.part:.0%} ({count(share.files, 'file')})"
-        told.append(f"{share.language} {files}: {_server_of(share, server)}")
-    return Check("languages", "ok", needed=False, note="; ".join(told))
-
-
-def _server_of(share: Share, server: Adapter | None) -> str:
-    """Who answers for the files of a language: its server, else the fallback."""
-    if server and (is_installed(server) or server.install):
-        return server.name
-    fallback = next((one for one in share.adapters if one.is_fallback), None)
-    spoken = [one for one in fallback.languages if one.name == share.language] if fallback else []
-    if fallback and any(has_grammar(one.id) for one in spoken):
-        return f"{fallback.name} (no server is installed: answers by syntax alone)"
-    get = "; pip install 'lsp-mcp[grammars]' for answers by syntax alone" if spoken else ""
-    return f"no server{get}"
 
 
 def _measure(flags: ServerFlags, root: Path, adapters: Sequence[Adapter]) -> None:
@@ -302,7 +318,7 @@ _SIGNS = {
 }
 
 
-def _show(checks: Sequence[Check]) -> None:
+def _show(checks: Sequence[Check], languages: Sequence[Spoken]) -> None:
     from rich.text import Text
 
     shown = console(highlight=False, soft_wrap=True)
@@ -323,6 +339,13 @@ def _show(checks: Sequence[Check]) -> None:
             room = max(40, shown.width - width - 4)
             note = textwrap.fill(check.note, room, break_long_words=False, break_on_hyphens=False)
             shown.print(textwrap.indent(note, " " * (width + 4)), style="dim")
+    if languages:
+        shown.print("\nLanguages of the workspace")
+        wide = max(len(one.language) for one in languages)
+        for one in languages:
+            room = max(40, shown.width - wide - 4)
+            text = textwrap.fill(one.sentence, room, break_long_words=False, break_on_hyphens=False)
+            shown.print(f"  {one.language:{wide}}  {textwrap.indent(text, ' ' * (wide + 4)).lstrip()}")
     for check in checks:
         if check.get and (check.failed or check.state == "low" or check.advised):
             shown.print(f"\n{check.name} is {check.state}. To fix it:", style="bold")

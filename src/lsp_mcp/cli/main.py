@@ -318,19 +318,20 @@ def stats(reset: bool, on: bool | None, as_json: bool) -> None:
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[SERVER]...", shell_complete=of_names(server_names))
+@click.option("--start", is_flag=True, help="Start the servers in the workspace, and say which are ready.")
 @json_flag
-@server_flags("--backend", "--socket", "--workspace-root", "--*-path")
+@server_flags("--backend", "--socket", "--workspace-root", "--ready-timeout", "--*-path")
 @click.pass_context
-def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], as_json: bool) -> None:
+def doctor(context: click.Context, flags: ServerFlags, names: tuple[str, ...], start: bool, as_json: bool) -> None:
     """Check what is installed, and show how to install what is missing.
 
-    Checks the given SERVERs, or else those that would run in the workspace root. Exit status 1 if something that is
-    needed is missing or broken.
+    Checks the given SERVERs, or else those that would run in the workspace root, and lists the languages there with
+    the server and the projects of each. Exit status 1 if something that is needed is missing or broken.
     """
     from lsp_mcp.cli.doctor import diagnose
 
     flags.check()
-    context.exit(diagnose(flags, names, as_json=as_json))
+    context.exit(diagnose(flags, names, start=start, as_json=as_json))
 
 
 @main.command()
@@ -362,6 +363,7 @@ def install(names: tuple[str, ...], force: bool, remote: bool, as_json: bool) ->
 )
 @click.option("--name", default="lsp-mcp", show_default=True, help="The server's name in the client.")
 @click.option("--force", is_flag=True, help="Replace a server of that name that has other settings.")
+@click.option("--install", "installs", is_flag=True, help="Install the missing servers of the workspace's languages.")
 @click.option(
     "--agents-md", is_flag=True, help="Instead of a client: the AGENTS.md paragraph that explains the tools to agents."
 )
@@ -375,31 +377,32 @@ def setup(
     scope: Any,
     name: str,
     force: bool,
+    installs: bool,
     agents_md: bool,
     as_json: bool,
 ) -> None:
     """Configure an MCP CLIENT for lsp-mcp: show the entry and its file, write it, or remove it.
 
     Without a CLIENT: list the clients. `setup print`: the entry for any other client, in the most common form. The
-    client will start lsp-mcp with the server flags that you give here.
+    client will start lsp-mcp with the server flags that you give here. Nothing is asked, and nothing is installed
+    without --install.
     """
     from lsp_mcp.cli.setup import list_clients, print_entry, remove_setup, show_setup, write_setup
 
     flags.check()
     if write and remove:
         raise click.UsageError("--write and --remove exclude each other.")
+    if installs:
+        if as_json or remove:
+            raise click.UsageError(f"--install and {'--json' if as_json else '--remove'} exclude each other.")
+        _install_missing(flags)
     if agents_md:
-        from lsp_mcp.cli.agents_md import change, show
-
         if client:
             raise click.UsageError("--agents-md is for all clients that read AGENTS.md: leave out CLIENT.")
-        root = flags.workspace().root
-        if write or remove:
-            change(root, remove=remove, as_json=as_json)
-        else:
-            show(root, as_json=as_json)
+        _setup_agents_md(flags, write=write, remove=remove, as_json=as_json)
     elif client is None:
-        list_clients(flags, as_json=as_json)
+        if not installs:
+            list_clients(flags, as_json=as_json)
     elif client == "print":
         if write or remove or scope:
             raise click.UsageError("'print' only prints: --write, --remove and --scope need the name of a client.")
@@ -410,6 +413,28 @@ def setup(
         write_setup(flags, client, scope, name, force=force, as_json=as_json)
     else:
         show_setup(flags, client, scope, name, as_json=as_json)
+
+
+def _install_missing(flags: ServerFlags) -> None:
+    """Install the servers that the workspace lacks."""
+    from lsp_mcp.cli.doctor import missing_servers
+    from lsp_mcp.cli.install import install_servers
+
+    names = missing_servers(flags)
+    install_servers(names, force=False, as_json=False)
+    if not names:
+        click.echo("no server of the workspace's languages is missing")
+
+
+def _setup_agents_md(flags: ServerFlags, *, write: bool, remove: bool, as_json: bool) -> None:
+    """Show, write or remove the paragraph for agents."""
+    from lsp_mcp.cli.agents_md import change, show
+
+    root = flags.workspace().root
+    if write or remove:
+        change(root, remove=remove, as_json=as_json)
+    else:
+        show(root, as_json=as_json)
 
 
 @main.command()

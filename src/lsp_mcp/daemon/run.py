@@ -141,6 +141,7 @@ class _Serving:
             "calls": code.use.calls,
             "unused": 0.0 if code.use.calls else min((now - one.used for one in code.servers), default=0.0),
             "at_rest": [one.name for one in code.servers if one.is_at_rest],
+            "states": {one.name: dict(zip(("state", "why"), one.standing(), strict=True)) for one in code.servers},
             "memory_limit": self._limit,
             **self._clientele.state,
         }

@@ -220,6 +220,15 @@ class Session:
         state = self._lifetime.state()
         return "indexing" if state == "running" and self._readiness.pending() else state
 
+    def standing(self) -> tuple[str, str]:
+        """Its state, and why it does not answer, for people; "" if nobody has needed it yet."""
+        state = self.state()
+        if state == "indexing":
+            return state, str(self._readiness.pending() or "")
+        if state == "stopped" and not self._lifetime.failure:
+            return "at rest" if self.is_at_rest else "", ""
+        return state, "" if state == "running" else self._lifetime.failure
+
     # --- from its start to its end -----------------------------------------------------------------
 
     def spawn(self) -> None:

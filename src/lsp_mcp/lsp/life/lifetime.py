@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
-from typing import Any, Literal
+from typing import Literal
 
 from lsp_mcp.errors import (
     ConfigError,
@@ -47,6 +47,7 @@ class Lifetime:
         self.restarts = 0
         self.last_restart = ""  # that it was restarted, and why
         self.closing = False
+        self.failure = ""  # why the last start failed; empty once one succeeded
         self.used = time.monotonic()  # time of the last use of the server
         self._name = name
         self._launcher = launcher
@@ -79,7 +80,7 @@ class Lifetime:
                 self._given_up()
             # In its own context: it is not a part of the call that needs it first.
             self._starting = asyncio.create_task(self._start(), name=f"start {self._name}", context=Context())
-            self._starting.add_done_callback(_retrieve)
+            self._starting.add_done_callback(self._start_ended)
 
     @property
     def starting(self) -> asyncio.Task[Connection] | None:
@@ -219,6 +220,15 @@ class Lifetime:
         self._started()
         return connection
 
+    def _start_ended(self, task: asyncio.Task[Connection]) -> None:
+        """A start without a waiting caller may fail; the next question tries again and reports why."""
+        error = None if task.cancelled() else task.exception()
+        self.failure = str(error or "")
+        if error:
+            log.info("%s", error)
+            if not isinstance(error, LspMcpError):
+                raise error
+
     def _died(self, connection: Connection) -> None:
         """Restart the server immediately, so that the next question finds it warm.
 
@@ -227,11 +237,3 @@ class Lifetime:
         self._stuck = connection.stuck
         if not self.closing and not self._resting and connection is self.connection and self._tries < len(_PAUSES):
             self.begin()
-
-
-def _retrieve(task: asyncio.Task[Any]) -> None:
-    """A start without a waiting caller may fail; the next question tries again and reports why."""
-    if not task.cancelled() and (error := task.exception()):
-        log.info("%s", error)
-        if not isinstance(error, LspMcpError):
-            raise error
