@@ -347,7 +347,7 @@ class Definitions:
             return path, start
         end = text.position_point(location["range"]["end"], self._backend.encoding)
         declared = text.slice(Span(start, end)) if start != end else text.line(start.line)
-        if name not in declared:
+        if name not in declared or start == end == Point(1, 1):  # of a whole file
             return path, start
         named = (span.start for span in await self._backend.words.occurrences(path, text, name))
         inside = (one for one in named if start <= one and (one < end or (start == end and one.line == start.line)))
