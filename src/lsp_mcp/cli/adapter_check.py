@@ -156,7 +156,7 @@ async def _check(
         about = (
             f"{sample.language}, {count(sources, 'file')}; {sample.name} is defined at {_shown_spot(sample.definition)}"
         )
-        lacks = tuple(what for key, what in _MORE.items() if not backend.capabilities.get(key))
+        lacks = tuple(what for key, what in _MORE.items() if not _offers(backend, key))
         unit = backend.encoding.unit
         return Checked(
             adapter.name, "", "", version=version, sample=about, positions=unit, questions=tuple(questions),
@@ -189,7 +189,7 @@ class _Project:
 
     async def asked(self, title: str, capability: str, question: Question) -> Asked:
         """What comes of one question; `capability` is what a server announces that answers it."""
-        offered = bool(capability and self._backend.capabilities.get(capability))
+        offered = _offers(self._backend, capability)
         self._status = ""
         try:
             note = await question()
@@ -285,6 +285,11 @@ class _Project:
         language = self._backend.plugin.adapter.language_of(Path(file))
         assert language
         return f"{language.scheme}://{file}#{line}:{character}"
+
+
+def _offers(backend: Backend, capability: str) -> bool:
+    """Whether the server announces it: by true, or by options, which may be empty."""
+    return backend.capabilities.get(capability) not in (None, False)
 
 
 def _spot(one: Mapping[str, Any]) -> Spot:
