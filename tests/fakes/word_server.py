@@ -1,7 +1,7 @@
 """A small, well-behaved language server for words in text files, built with pygls: not every server is gopls.
 
 `= NAME` at the start of a line is a section, `: NAME` in it an entry; every other NAME is a use of one of them.
-Run as `word_server.py FOLDER`; with `--no-names` a search by name finds nothing.
+Run as `word_server.py FOLDER`; with `--no-names` a search by name finds nothing, with `--no-uses` none of uses.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def workspace_symbol(params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInform
 
 @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
 def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
-    return list(words(word_at(params.text_document.uri, params.position)))
+    return [] if "--no-uses" in sys.argv else list(words(word_at(params.text_document.uri, params.position)))
 
 
 @server.feature(lsp.TEXT_DOCUMENT_RENAME)
