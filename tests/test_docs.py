@@ -94,7 +94,7 @@ def test_the_contract_of_the_code_tools_names_every_tool_with_every_argument() -
         said = re.search(rf"`{tool.name}(?:\(|` \(symbol_anchor,\sd|` and `)", contract)
         assert said, f"nothing of {tool.name}"
         signature = contract[said.start() :].partition(":")[0]
-        of_all = ("format", "wait", "answer_within")
+        of_all = ("format", "wait", "answer_within", "syntactic")
         missing = [name for name in tool.model.model_fields if name not in of_all and name not in signature]
         assert not missing, f"{tool.name} takes {missing}"
 
