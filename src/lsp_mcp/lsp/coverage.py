@@ -92,6 +92,10 @@ class Coverage:
         """Environment variables for the server."""
         return {}
 
+    def settings(self) -> Mapping[str, Any]:
+        """Settings that depend on what is in the workspace, by their full names, with dots."""
+        return {}
+
     def arguments(self) -> list[str]:
         """Additions to the server's command."""
         return []

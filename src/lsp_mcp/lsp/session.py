@@ -134,6 +134,7 @@ class Session:
                 options.request_timeout,
                 self._free,
                 lambda: self._coverage.env,
+                self._coverage.settings,
             ),
             before=self._prepare,
             started=self._started,
@@ -452,6 +453,7 @@ class Session:
             options.request_timeout,
             self._free,
             lambda: {**self._coverage.env, **variables} if variables else {},
+            self._coverage.settings,
         )
         return trial_server(launcher, self.plugin, self._files, self._coverage, options.request_timeout)
 

@@ -14,7 +14,7 @@ from lsp_mcp.lsp.life import watched_files
 from lsp_mcp.lsp.life.notifications import Notifications
 from lsp_mcp.lsp.life.watchdog import PROBE, Free, Watchdog
 from lsp_mcp.lsp.process.initialize import initialize_params, workspace_folders
-from lsp_mcp.lsp.process.settings import asked_settings
+from lsp_mcp.lsp.process.settings import asked_settings, with_found
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.waiting import AGAIN
 from lsp_mcp.wire.peer import METHOD_NOT_FOUND, Peer
@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 
 Variables = Callable[[], Mapping[str, str]]
 """The variables for programs that a server runs, if it has a setting for that."""
+Found = Callable[[], Mapping[str, Any]]
+"""The settings that depend on what is in the workspace, by their names with dots."""
 
 INITIALIZE_TIMEOUT = 60.0  # seconds, at least: a caller may give up and return when it has started
 _SHUTDOWN_TIMEOUT = 1.0  # seconds for the answer to `shutdown`
@@ -38,11 +40,19 @@ class ProcessConnection:
     advice = AGAIN  # a stuck one does not last until the request timeout
 
     def __init__(
-        self, plugin: Plugin, child: Child, root: Path, timeout: float, free: Free, variables: Variables
+        self,
+        plugin: Plugin,
+        child: Child,
+        root: Path,
+        timeout: float,
+        free: Free,
+        variables: Variables,
+        found: Found = dict,
     ) -> None:
         self.plugin = plugin
         self.adapter = adapter = plugin.adapter
         self._variables = variables
+        self._found = found
         self.root = root
         self.stuck = False  # we ended it because it was inactive
         self._timeout = timeout
@@ -83,10 +93,11 @@ class ProcessConnection:
             self.notifications.on_notification,
         )
         self.dead = asyncio.create_task(self._live(), name=f"{self.adapter.name} {self._child.pid}")
+        params = initialize_params(self.plugin, self.root)
+        # Some servers read their settings from there and ask for them only after a change.
+        params["initializationOptions"] = with_found(params["initializationOptions"], self._found())
         with self._watchdog.waited_for():
-            result = await self._peer.request(
-                "initialize", initialize_params(self.plugin, self.root), timeout=max(INITIALIZE_TIMEOUT, self._timeout)
-            )
+            result = await self._peer.request("initialize", params, timeout=max(INITIALIZE_TIMEOUT, self._timeout))
         if not isinstance(result, dict):
             raise RefusedError(f"it answered initialize with {str(result)[:80]!r}")
         self.capabilities = result.get("capabilities") or {}
@@ -229,7 +240,7 @@ class ProcessConnection:
 
     def _settings(self, section: str | None) -> Any:
         variables = dict(self._variables()) if self.adapter.settings.env_setting else {}
-        return asked_settings(self.adapter.settings, self.root, section or "", variables)
+        return asked_settings(self.adapter.settings, self.root, section or "", variables, self._found())
 
 
 class ProcessLauncher:
@@ -244,8 +255,10 @@ class ProcessLauncher:
         timeout: float,
         free: Free,
         variables: Variables = dict,
+        found: Found = dict,
     ) -> None:
         self._variables = variables
+        self._found = found
         self._plugin = plugin
         self._adapter = plugin.adapter
         self._root = root
@@ -280,7 +293,7 @@ class ProcessLauncher:
             self.spawn()
         assert self._child
         connection = ProcessConnection(
-            self._plugin, self._child, self._root, self._timeout, self._free, self._variables
+            self._plugin, self._child, self._root, self._timeout, self._free, self._variables, self._found
         )
         try:
             await connection.start()

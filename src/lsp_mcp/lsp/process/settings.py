@@ -10,21 +10,33 @@ from typing import Any
 from lsp_mcp.adapters import Settings
 
 
-def asked_settings(settings: Settings, root: Path, section: str, variables: Mapping[str, str]) -> Any:
+def asked_settings(
+    settings: Settings, root: Path, section: str, variables: Mapping[str, str], found: Mapping[str, Any]
+) -> Any:
     """The settings in `section`, a name with dots; None if there are none. Without a section: all.
 
-    `variables` are those for the programs that the server runs.
+    `variables` are those for the programs that the server runs, `found` are settings by their names with dots.
     """
-    values = {**settings.values, settings.env_setting: dict(variables)} if variables else settings.values
+    values: Mapping[str, Any] = settings.values
+    if variables:
+        values = {**values, settings.env_setting: dict(variables)}
     for name, places in settings.first_of.items():
-        if found := _first(root, places):
-            values = _with(values, name.split("."), found)
+        if first := _first(root, places):
+            values = _with(values, name.split("."), first)
+    values = with_found(values, found)
     if not settings.section:
         return _part(values, section)
     if section in ("", settings.section):
         return values
     inner = section.removeprefix(f"{settings.section}.")
     return None if inner == section else _part(values, inner)
+
+
+def with_found(values: Mapping[str, Any], found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`values` with the settings `found`, by their names with dots."""
+    for name, value in found.items():
+        values = _with(values, name.split("."), value)
+    return values
 
 
 def _first(root: Path, places: tuple[str, ...]) -> str:

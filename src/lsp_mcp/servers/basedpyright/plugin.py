@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsp_mcp.lsp.coverage import SessionPlugin
+from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
 from lsp_mcp.servers.basedpyright.index_names import index_package, index_symbols
+from lsp_mcp.servers.basedpyright.projects import PythonProjects
 from lsp_mcp.servers.traits import Diagnostics, WordCheck
 
 
@@ -15,6 +16,10 @@ class BasedpyrightPlugin(SessionPlugin):
 
     diagnostics = Diagnostics(closed_on_request=True)
     word_check = WordCheck(named_by_text=True)
+
+    def coverage(self, start: Start) -> Coverage:
+        """See `SessionPlugin.coverage`."""
+        return PythonProjects(self.adapter, start)
 
     def index_package(self, path: Path) -> str:
         """See `Plugin.index_package`."""

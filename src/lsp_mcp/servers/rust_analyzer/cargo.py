@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import msgspec
 
+from lsp_mcp.backend import Scope
 from lsp_mcp.errors import MissingProgramError, SilentError
+from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage import Built, Coverage, Miss, Start
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Point, Span
@@ -22,15 +25,50 @@ _MANIFEST = "Cargo.toml"
 _CHECK = ("check", "--workspace", "--all-targets", "--keep-going", "--quiet", "--message-format=json")
 _SEVERITIES = {"error": 1, "error: internal compiler error": 1, "warning": 2}
 _REASON = 200  # shown characters of why cargo fails
+_MOST_LOADED = 24  # workspaces that the server loads: each runs `cargo metadata`, and takes memory
+_FOREIGN = frozenset({"vendor", "node_modules", "target"})  # folders with crates of others
+_WORKSPACE = re.compile(rb"^\s*\[workspace\b", re.MULTILINE)
 
 
 class CargoCoverage(Coverage):
-    """Runs `cargo check` where Cargo's workspaces are: for the errors of a file, it is the judge."""
+    """Tells the server where Cargo's workspaces are, and runs `cargo check` there, the judge of a file's errors."""
 
     builds = True
 
     def __init__(self, start: Start) -> None:
         self._start = start
+        self._told: list[Path] | None = None  # the manifests that the server was told of; None: none, it finds them
+
+    def settings(self) -> Mapping[str, Any]:
+        """See `Coverage.settings`: by itself it finds only what is at the root, or right below."""
+        self._told = self._manifests()
+        root = self._start.workspace.root / _MANIFEST
+        return {"linkedProjects": list(map(str, self._told))} if self._told not in ([], [root]) else {}
+
+    async def gaps(self, scope: Scope) -> list[Gap]:
+        """See `Coverage.gaps`."""
+        if scope.reach == "text" or self._told is None:
+            return []
+        left = [path for path in self._workspaces() if path not in self._told]
+        if not left:
+            return []
+        shown = first_few([self._start.workspace.display_path(path) for path in left])
+        text = f"not loaded: {count(len(left), 'Cargo workspace')}: {shown}"
+        return [Gap("not_loaded", text, brief="some Cargo workspaces are not loaded")]
+
+    def _manifests(self) -> list[Path]:
+        return self._workspaces()[:_MOST_LOADED]
+
+    def _workspaces(self) -> list[Path]:
+        """The manifests that are no members of another one, as far as that can be told without running Cargo."""
+        root = self._start.workspace.root
+        every = [
+            path
+            for path in self._start.feed.files_named([_MANIFEST])
+            if _FOREIGN.isdisjoint(path.relative_to(root).parts)
+        ]
+        apart = [path for path in every if _has_workspace(path)]
+        return list(dict.fromkeys([*_topmost(every), *apart]))
 
     async def build(self, sources: Collection[Path], seconds: float) -> Built:
         """See `Coverage.build`."""
@@ -70,6 +108,13 @@ class CargoCoverage(Coverage):
 
 def _cargo() -> str:
     return shutil.which("cargo") or str(Path.home() / ".cargo" / "bin" / "cargo")
+
+
+def _has_workspace(manifest: Path) -> bool:
+    try:
+        return _WORKSPACE.search(manifest.read_bytes()) is not None
+    except OSError:
+        return False
 
 
 def _manifest_of(path: Path, manifests: Collection[Path]) -> Path | None:

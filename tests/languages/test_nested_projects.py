@@ -1,0 +1,112 @@
+"""Projects below the workspace root, each with its own packages: servers are told where they are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from languages.served import served
+
+TIMEOUT = 120.0  # seconds for one answer
+CARGO = '[package]\nname = "{}"\nversion = "0.1.0"\nedition = "2021"\n'
+
+Ask = Callable[..., dict[str, Any]]
+
+
+def asked(backend: str, root: Path, files: dict[str, str], questions: Callable[[Ask], None]) -> None:
+    """Ask about `files` in `root`."""
+    open_workspace = served(backend)
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+    async def answered(call: Awaitable[str]) -> str:
+        return await asyncio.wait_for(_awaited(call), TIMEOUT)
+
+    with asyncio.Runner() as runner:
+
+        async def opened() -> Any:
+            workspace = open_workspace(root)
+            return workspace, await workspace.__aenter__()
+
+        workspace, call = runner.run(opened())
+        try:
+            questions(
+                lambda tool, **arguments: dict(
+                    json.loads(runner.run(answered(call(tool, {**arguments, "format": "json"}))))
+                )
+            )
+        finally:
+            runner.run(workspace.__aexit__(None, None, None))
+
+
+async def _awaited(call: Awaitable[str]) -> str:
+    return await call
+
+
+def places(answer: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(one["location"]["file"], one["location"]["line"]) for one in answer["references"]]
+
+
+PYTHON = {
+    "api/pyproject.toml": '[project]\nname = "api"\nversion = "1"\n',
+    "api/src/api/__init__.py": "",
+    "api/src/api/models.py": "def shared() -> int:\n    return 1\n",
+    "api/tests/test_models.py": "from api.models import shared\nfrom fancy import thing\n\nshared()\nthing()\n",
+    "api/.venv/lib/python3.11/site-packages/fancy/__init__.py": "def thing() -> int:\n    return 1\n",
+    "worker/pyproject.toml": '[project]\nname = "worker"\nversion = "1"\n',
+    "worker/worker/__init__.py": "",
+    "worker/worker/jobs.py": "def shared() -> int:\n    return 1\n",
+    "worker/run.py": "from worker.jobs import shared\n\nshared()\n",
+}
+
+
+def test_python_projects_in_folders_find_their_packages_and_their_own_code(tmp_path: Path) -> None:
+    def questions(ask: Ask) -> None:
+        uses = ask("find_symbol_references_by_anchor", symbol_anchor="py://api/src/api/models.py#1:5")
+        assert places(uses) == [
+            ("api/src/api/models.py", 1),
+            ("api/tests/test_models.py", 1),
+            ("api/tests/test_models.py", 4),
+        ]
+        assert uses["status"] == "complete"
+        assert ask("check", path="api/tests/test_models.py")["new"] == []
+
+    asked("basedpyright", tmp_path, PYTHON, questions)
+
+
+def test_a_module_that_two_python_projects_have_is_none_of_them(tmp_path: Path) -> None:
+    files = {
+        **{f"{name}/pyproject.toml": "[project]\n" for name in ("a", "b")},
+        **{f"{name}/app/__init__.py": f"def {name}_only() -> int:\n    return 1\n" for name in ("a", "b")},
+        "b/tests/test_b.py": "from app import b_only\n\nb_only()\n",
+    }
+
+    def questions(ask: Ask) -> None:
+        uses = ask("find_symbol_references_by_anchor", symbol_anchor="py://b/app/__init__.py#1:5")
+        assert uses["status"] == "complete" or "unverified" in uses["status"]
+        assert uses["status"] != "complete" or len(uses["references"]) == 3
+
+    asked("basedpyright", tmp_path, files, questions)
+
+
+def test_cargo_workspaces_in_folders_are_loaded(tmp_path: Path) -> None:
+    files = {
+        "go.mod": "module example.com/a\n",
+        **{f"tools/{name}/Cargo.toml": CARGO.format(name) for name in ("one", "two")},
+        **{f"tools/{name}/src/lib.rs": "pub fn shared() -> i32 { 1 }\n" for name in ("one", "two")},
+        "tools/one/src/main.rs": 'fn main() { println!("{}", one::shared()); }\n',
+    }
+
+    def questions(ask: Ask) -> None:
+        uses = ask("find_symbol_references_by_anchor", symbol_anchor="rs://tools/one/src/lib.rs#1:8")
+        assert places(uses) == [("tools/one/src/lib.rs", 1), ("tools/one/src/main.rs", 1)]
+        assert uses["status"] == "complete"
+        ask("rename_symbol_by_anchor", symbol_anchor="rs://tools/one/src/lib.rs#1:8", new_name="common")
+        assert "one::common()" in (tmp_path / "tools/one/src/main.rs").read_text()
+        assert "shared" in (tmp_path / "tools/two/src/lib.rs").read_text()
+
+    asked("rust-analyzer", tmp_path, files, questions)
