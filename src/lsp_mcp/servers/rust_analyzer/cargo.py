@@ -60,7 +60,7 @@ class CargoCoverage(Coverage):
         return self._workspaces()[:_MOST_LOADED]
 
     def _workspaces(self) -> list[Path]:
-        """The manifests that are no members of another one, as far as that can be told without running Cargo."""
+        """The manifests of workspaces and of packages outside any, as far as that can be told without running Cargo."""
         root = self._start.workspace.root
         every = [
             path
