@@ -229,21 +229,22 @@ class Sessions:
     async def in_own_build(self, backend: Backend, path: Path) -> tuple[Backend, str]:
         """The backend of a build that has `path`, and its variables, if the build of `backend` excludes it.
 
-        It is started now if there was none; of several builds the last few go on running.
+        It is started now if there was none; of several builds those that were asked last go on running.
         """
         variables = await backend.coverage.own_variables(path)
         if not variables:
             return backend, ""
         shown = " ".join(f"{name}={value}" for name, value in sorted(variables.items()))
         key = backend.plugin.name, shown
-        if key not in self._builds:
-            while len(self._builds) >= _MOST_BUILDS:
-                oldest = self._builds.pop(next(iter(self._builds)))
-                self._others.remove(oldest)
-                await oldest.close()
-            self._builds[key] = self._session(backend.plugin.adapter, variables)
-            self._others.append(self._builds[key])
-        return self._builds[key], shown
+        while key not in self._builds and len(self._builds) >= _MOST_BUILDS:
+            oldest = self._builds.pop(next(iter(self._builds)))
+            self._others.remove(oldest)
+            await oldest.close()
+        if not (session := self._builds.pop(key, None)):
+            session = self._session(backend.plugin.adapter, variables)
+            self._others.append(session)
+        self._builds[key] = session  # the last one
+        return session, shown
 
     async def apply(self, plan: EditPlan, *, save: bool = True, confirmed: bool = False) -> Done:
         """Apply all of `plan` or nothing, if the policy allows it, and move anchors with it; returns what was done.
