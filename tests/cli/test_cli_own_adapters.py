@@ -64,6 +64,11 @@ def test_a_repository_names_no_program(tmp_path: Path, words: Path) -> None:
         (folder / "words.toml").write_text(adapter(words))
     done = lsp_mcp(words, "--backend", "words", "call", "list_symbols_in_file", "file_path=a.words")
     assert done.returncode == 2
+    assert done.stderr == (
+        "lsp-mcp: .lsp-mcp/adapters/words.toml is not read until you trust what it runs: lsp-mcp trust\n"
+    )
+    (words / ".lsp-mcp" / "adapters" / "words.toml").unlink()
+    done = lsp_mcp(words, "--backend", "words", "call", "list_symbols_in_file", "file_path=a.words")
     folder = tmp_path / "config" / "lsp-mcp" / "adapters"
     assert done.stderr.startswith("lsp-mcp: unknown backend 'words'; ")
     assert done.stderr.endswith(f". Another language server needs a file {folder / 'NAME.toml'}\n")

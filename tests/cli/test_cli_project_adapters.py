@@ -22,7 +22,9 @@ def project_file(project: Path, text: str) -> Path:
 def test_a_projects_adapter_is_read_once_it_is_trusted_and_not_after_a_change(words: Path) -> None:  # noqa: F811
     file = project_file(words, adapter(words))
     asked = lsp_mcp(words, "--backend", "words", *ASK)
-    assert asked.returncode == 2 and "unknown backend 'words'" in asked.stderr
+    assert (
+        asked.returncode == 2 and f"{file.relative_to(words)} is not read until you trust what it runs" in asked.stderr
+    )
     checks = json.loads(lsp_mcp(words, "doctor", "--json").stdout)["checks"]
     named = next(check for check in checks if check["name"] == "project adapters")
     assert (named["note"], named["get"]) == ("not read: .lsp-mcp/adapters/words.toml", "lsp-mcp trust")

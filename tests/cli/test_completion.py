@@ -24,7 +24,7 @@ def test_commands_tools_arguments_and_names_are_completed(project: Path) -> None
     expected = {
         "lsp-mcp doct": "doctor",
         "lsp-mcp call find_impl": "find_implementations",
-        "lsp-mcp call check s": "severity= since=",
+        "lsp-mcp call check s": "severity= since= syntactic=",
         "lsp-mcp call check since = s": "start",
         "lsp-mcp setup claude": "claude-code claude-desktop",
         "lsp-mcp install g": "gopls",
