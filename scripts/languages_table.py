@@ -26,14 +26,21 @@ _COLUMNS = {
     "callers": ("find_calls",),
     "outline": ("list_symbols_in_file",),
     "implementations": ("find_implementations",),
-    "check, edit, impact": ("check", "edit_symbol", "find_impact", "refactor"),
+    "check, edit, impact": ("check", "edit_symbol", "find_impact"),
 }
 """The tools of each column."""
+
+_LINES = (
+    ("callers", "callers", "no"),
+    ("implementations", "subtypes", "no"),
+    ("check, edit, impact", "broken", "in part"),
+)
+"""Columns, the line that a sample has if its server can do that, and what the table says without it."""
 
 
 @dataclass(frozen=True)
 class Tested:
-    """What the tests of one server examine: for each column yes, no (the server cannot) or not tested, and how much."""
+    """What the tests of one server examine, and how much: each column is yes, in part, no (it cannot) or not tested."""
 
     columns: dict[str, str]
     tests: str
@@ -96,7 +103,8 @@ def _tested(adapter: Adapter) -> Tested:
     sample, basic = samples[adapter.name], _BASIC.read_text("utf-8")
     columns = {name: _word(all(f'"{tool}"' in basic for tool in tools)) for name, tools in _COLUMNS.items()}
     columns["rename"] = "no" if re.search(r"(?m)^lacks: .*rename", sample) else columns["rename"]
-    columns["callers"] = columns["callers"] if re.search(r"(?m)^callers:", sample) else "no"
+    for column, line, otherwise in _LINES:
+        columns[column] = columns[column] if re.search(rf"(?m)^{line}:", sample) else otherwise
     return Tested(columns, str(len(re.findall(r"(?m)^def test_", basic))))
 
 

@@ -334,6 +334,7 @@ def test_a_file_that_cannot_be_read(server: Connected, file: str, parts: list[st
         (RENAME, {"symbol_anchor": "go://a.go#5:5"}, "new_name is required"),
         (RENAME, {"new_name": "New"}, "symbol_anchor is required"),
         ("edit_symbol", {"symbol": "A", "code": "x"}, "action is required (one of replace, "),
+        ("edit_symbol", {"symbol": "Greet", "action": "delete", "hash": "0"}, "now, not 0. Read it again"),
         (RENAME, {"symbol_anchor": "go://a.go#5:5", "new_name": 5}, "new_name: input should be a valid string (got 5)"),
         (RENAME, {"symbol_anchor": "go://a.go#5:5", "new_name": "New", "apply": "later"}, "apply: input should be"),
         (RENAME, {"symbol_anchor": "go://a.go#5:5", "new_name": "New", "dry_run": True}, "unknown argument 'dry_run'"),

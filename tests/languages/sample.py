@@ -6,6 +6,8 @@ Prose and sections are those of an archive (`archives.archive`), with other name
     outline: NAMES      the top-level symbols of the file that declares `greet`
     callers: NAMES      the functions that call `greet`; without this line, the server knows no calls
     subtypes: NAMES     the types directly below `Greeter`; without this line, the server knows no types
+    breaks: OLD => NEW  a change in the declaration of `greet`
+    broken: FILES       the files that have errors then; without this line, the server cannot tell, and says so
     comment: #          what begins a comment
     crlf: FILES
 
@@ -22,7 +24,7 @@ from archives.archive import Archive, Marks, content, parse
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.anchors import parse_anchor
 
-_KEYS = re.compile(r"^(?P<key>outline|callers|subtypes|comment|lacks): *(?P<value>.+)$", re.MULTILINE)
+_KEYS = re.compile(r"^(?P<key>outline|callers|subtypes|breaks|broken|comment|lacks): *(?P<value>.+)$", re.MULTILINE)
 _STAGES = ("later/", "changed/", "broken/")
 
 Place = tuple[str, int, int]
@@ -47,6 +49,12 @@ class Sample:
     def comment(self) -> str:
         """What begins a comment."""
         return self._told["comment"]
+
+    @property
+    def breaks(self) -> tuple[str, str]:
+        """What to replace in the declaration of `greet`, and by what."""
+        old, _, new = self._told["breaks"].partition(" => ")
+        return old, new
 
     @property
     def lacks(self) -> list[str]:

@@ -165,6 +165,38 @@ def test_an_anchor_is_followed_through_the_changes_of_another_program(project: P
     assert sorted(map(place, answer["references"])) == project.sample.places("greet")
 
 
+def test_types_below_a_type_are_found(project: Project) -> None:
+    if not (below := project.sample.names("subtypes")):
+        with pytest.raises(LspMcpError):
+            project.ask("find_implementations", symbol="Greeter")
+        return
+    answer = project.ask("find_implementations", symbol="Greeter")
+    assert sorted(one["name"] for one in answer["implementations"]) == below
+    assert hidden(answer) == ""
+
+
+def test_what_a_change_affects_is_known_or_said_not_to_be(project: Project) -> None:
+    answer = project.ask("find_impact", symbols=["greet"])
+    uses = [one for one in project.sample.places("greet") if one != project.sample.at("greet")]
+    assert sorted(map(place, answer["uses"])) == uses
+    assert sorted(one["name"] for one in answer["exported"]) == project.sample.names("callers")
+    assert bool(hidden(answer)) == (not project.sample.names("callers"))
+
+
+def test_an_edit_and_a_check_tell_what_it_breaks_in_files_that_nobody_opened(project: Project) -> None:
+    project.ask("check")
+    source = project.ask("read_symbol", symbols=["greet"])["symbols"][0]
+    old, new = project.sample.breaks
+    code, known = source["text"].replace(old, new), source["hash"]
+    edited = project.ask("edit_symbol", symbol="greet", action="replace", code=code, expect=known)
+    broken = project.sample.names("broken")
+    assert sorted({one["location"]["file"] for one in edited["new"]}) == broken
+    assert new in (project.root / project.sample.at("greet")[0]).read_text("utf-8")
+    checked = project.ask("check", all=True)
+    assert sorted({one["location"]["file"] for one in (*checked["new"], *checked["remaining"])}) == broken
+    assert bool(hidden(checked)) == (not broken)
+
+
 def test_a_rename_changes_every_use_and_no_line_end(project: Project) -> None:
     expected = project.sample.renamed("greet", "hail")
     assert any(b"\r\n" in data for data in expected.values())

@@ -62,6 +62,7 @@ _SAME = (
     frozenset({"symbol", "symbols", "symbol_anchor", "symbol_name", "anchor", "target", "query", "name"}),
     frozenset({"path", "file_path", "file", "filename"}),
     frozenset({"code", "text", "content", "body", "new_text", "new_code", "new_body"}),
+    frozenset({"expect", "hash", "expected", "expected_hash"}),
 )
 _PLACE = frozenset({"line", "column", "character", "col", "line_number", "position"})  # parts of one argument here
 _OUTCOMES: dict[bool | None, Outcome] = {None: "answered", True: "complete", False: "incomplete"}
