@@ -378,7 +378,7 @@ def test_an_unknown_argument_is_refused_with_the_likely_one(server: Connected) -
     assert server.error("find_symbol_definitions_by_name", symbol_name="Lend", include_hovers=True) == (
         "unknown argument 'include_hovers' (did you mean 'include_hover'?). find_symbol_definitions_by_name takes: "
         "symbol_name, kind, path, dependencies, similar, limit, include_hover, include_code, format, "
-        "wait, answer_within."
+        "wait, answer_within, syntactic."
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 from fakes.bounded import bounded
 from fakes.workspace import FakeWorkspace
 from lsp_mcp import budget
+from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.renaming.rename import Renaming, rename
 from lsp_mcp.text import Point, Span
 
@@ -65,6 +66,15 @@ class Renames:
             for d in renaming.doubts
         ]
 
+    async def refusal(self) -> str:
+        """Why it is not renamed."""
+        self.fake.script({"rules": self.rules, "capabilities": {"renameProvider": True}})
+        async with self.fake.session() as session:
+            await session.sync()
+            with pytest.raises(RefusedError) as refused:
+                await rename(session, self.fake.root / "a.txt", Span(Point(1, 1), Point(1, 4)), "new")
+        return str(refused.value)
+
 
 @pytest.fixture
 def renames(tmp_path: Path) -> Renames:
@@ -83,12 +93,10 @@ async def test_another_word_is_not_changed_and_the_place_is_a_doubt(renames: Ren
 
 
 @bounded
-async def test_a_file_in_which_only_other_words_would_change_is_not_in_the_plan(renames: Renames) -> None:
+async def test_a_rename_that_would_change_only_other_words_is_refused(renames: Renames) -> None:
     renames.write("a.txt", "old Other\n")
     renames.edits(renames.range("a.txt", "Other"))
-    renaming, doubts = await renames.run()
-    assert renaming.plan.steps == ()
-    assert doubts == ["a.txt 1:5 Other left as it is"]
+    assert await renames.refusal() == "fake would change only other words, such as Other; nothing was changed"
 
 
 @bounded

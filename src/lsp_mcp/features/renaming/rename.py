@@ -152,8 +152,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     mixed = tuple(namesakes.gaps(backend, text.slice(identifier), _places(plan)))
     plan = _without_files(plan, namesakes.others)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
-    if strangers and not plan.steps:
-        raise RefusedError(f"{backend.plugin.name} would change other words: {strangers[0].what}")
+    _refuse_others_alone(backend, plan, strangers)
     strangers = await _unproven(backend, strangers, (path, identifier.start))
     await mistrust_related(backend, path, identifier.start, {place.path for place in _places(plan)})
     if backend.plugin.goes_by_mtime:
@@ -181,6 +180,13 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     clashes = await _clashes(backend, Definitions(backend), home, new_name)
     strangers += [*missed, *shared, *clashes]
     return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
+
+
+def _refuse_others_alone(backend: Backend, plan: EditPlan, strangers: Sequence[Doubt]) -> None:
+    """Raise RefusedError if the server would change `strangers` and nothing else."""
+    if strangers and not plan.steps:
+        word = strangers[0].place.text.slice(strangers[0].place.span)
+        raise RefusedError(f"{backend.plugin.name} would change only other words, such as {word}; nothing was changed")
 
 
 async def _with_strings(backend: Backend, plan: EditPlan, gaps: Sequence[Gap]) -> tuple[EditPlan, tuple[Gap, ...]]:
