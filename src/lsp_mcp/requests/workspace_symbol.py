@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.protocol.lsp import Location, WorkspaceSymbol
-from lsp_mcp.requests.document_symbol import name_span
+from lsp_mcp.requests.document_symbol import document_symbols, name_span
 from lsp_mcp.requests.hover import hovers
 from lsp_mcp.requests.outlined_symbols import imports_of, outlined_symbols
-from lsp_mcp.requests.places import Locator, Place, last_word, location_key
-from lsp_mcp.requests.symbols import Symbol, kind_name
+from lsp_mcp.requests.places import Locator, Place, last_word, location_key, plain_name
+from lsp_mcp.requests.symbols import Symbol, flat, kind_name
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.uris import uri_path
 from lsp_mcp.wire.peer import METHOD_NOT_FOUND
@@ -105,7 +105,7 @@ async def workspace_symbols(
     for _, (item, location) in found:
         if len(symbols) == limit:
             break
-        place = await locator.place(location, str(item["name"]))
+        place = await _where_it_is(backend, await locator.place(location, str(item["name"])), str(item["name"]))
         symbols += [_symbol(item, place, backend.plugin)] if place else []
         dropped += place is None
     only_imported = await imports_of([one for one in symbols if is_named(one.name, name)], backend)
@@ -119,6 +119,20 @@ async def workspace_symbols(
         texts = await hovers(backend, [symbol.place for symbol in symbols])
         symbols = [replace(symbol, hover=text) for symbol, text in zip(symbols, texts, strict=True)]
     return Found(symbols, total, dropped, capped, alike_capped, unsearched)
+
+
+async def _where_it_is(backend: Backend, place: Place | None, name: str) -> Place | None:
+    """`place`, or that in the outline of its file if the name is not there: some servers search old texts."""
+    plain = plain_name(name)
+    if not place or not plain or plain in place.text.slice(place.span):
+        return place
+    try:
+        outline = flat(await document_symbols(backend, place.path))
+    except RefusedError as error:
+        log.debug("textDocument/documentSymbol: %s", error)
+        return place
+    named = [one.place for one in outline if last_word(one.name) == plain]
+    return named[0] if len(named) == 1 else place
 
 
 def closeness(name: str, query: str, kind: str) -> tuple[int, bool, int, int]:
