@@ -249,7 +249,7 @@ def _symbols(raw: RawClient, number: int, chance: random.Random) -> list[_Symbol
         every = [one for one in _flat(outline) if _can_be_asked(one, lines)]
         if every:
             one = chance.choice(every)
-            found.append(_Symbol(one["name"], path, one["selectionRange"]["start"]))
+            found.append(_Symbol(one["name"], path, _start(one, lines)))
     return found
 
 
@@ -263,9 +263,22 @@ def _is_asked(adapter: Adapter, path: Path) -> bool:
 
 
 def _can_be_asked(one: Json, lines: Sequence[str]) -> bool:
-    at, name = one["selectionRange"]["start"], one["name"].split(".")[-1].split("::")[-1].strip("()*")
+    at, name = _start(one, lines), _plain(one["name"])
     line = lines[at["line"]] if at["line"] < len(lines) else ""
     return one["kind"] in _KINDS and name.isidentifier() and name != "_" and line[at["character"] :].startswith(name)
+
+
+def _start(one: Json, lines: Sequence[str]) -> Json:
+    """Where the name is; a `SymbolInformation` has only the declaration, of which that is on the first line."""
+    if "selectionRange" in one:
+        return dict(one["selectionRange"]["start"])
+    line = one["location"]["range"]["start"]["line"]
+    written = lines[line] if line < len(lines) else ""
+    return {"line": line, "character": max(0, written.find(_plain(one["name"])))}
+
+
+def _plain(name: str) -> str:
+    return name.rsplit(".", maxsplit=1)[-1].rsplit("::", maxsplit=1)[-1].strip("()*")
 
 
 def _flat(symbols: Sequence[Json]) -> Iterator[Json]:
