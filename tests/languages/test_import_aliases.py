@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,18 @@ PROJECTS = {
 }
 
 
-def ask(backend: str, root: Path, *calls: dict[str, Any]) -> list[dict[str, Any]]:
-    for file, text in PROJECTS[backend].items():
+PACKAGE = {
+    "pyproject.toml": '[project]\nname = "sample"\nversion = "1"\n',
+    "pkg/__init__.py": "from .core import greet as greet\n",
+    "pkg/core.py": "def greet(n):\n    return n\n",
+    "main.py": "import pkg\n\n\ndef main():\n    pkg.greet(1)\n\n\ndef other():\n    return pkg.greet(2)\n",
+}
+
+
+def ask(
+    backend: str, root: Path, *calls: dict[str, Any], files: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
+    for file, text in (files or PROJECTS[backend]).items():
         (root / file).parent.mkdir(exist_ok=True)
         (root / file).write_text(text)
     open_workspace = served(backend)
@@ -47,6 +58,11 @@ def ask(backend: str, root: Path, *calls: dict[str, Any]) -> list[dict[str, Any]
             ]
 
     return [dict(json.loads(answer)) for answer in asyncio.run(asked())]
+
+
+def test_callers_are_found_from_a_use_through_a_package(tmp_path: Path) -> None:
+    (calls,) = ask("basedpyright", tmp_path, {"tool": "find_calls", "symbol": "main.py:9:16"}, files=PACKAGE)
+    assert sorted(one["name"] for one in calls["callers"]) == ["main", "other"]
 
 
 @pytest.mark.parametrize("backend", ["basedpyright", "typescript"])

@@ -25,7 +25,7 @@ from lsp_mcp.requests.places import Locator, Place, location_key, position_param
 from lsp_mcp.requests.references import references
 from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import definition_places
-from lsp_mcp.requests.symbols import Symbol, kind_name
+from lsp_mcp.requests.symbols import SCOPES, Symbol, kind_name
 from lsp_mcp.text import Point
 from lsp_mcp.uris import uri_path
 from lsp_mcp.waiting import dispensable, share_of_rest
@@ -180,13 +180,17 @@ async def _prepare_calls(backend: Backend, path: Path, point: Point) -> list[Hie
     if not backend.capabilities.get("callHierarchyProvider"):
         raise RefusedError("it has no call hierarchy")
     try:
-        return await _prepare(backend, "textDocument/prepareCallHierarchy", path, point)
+        items = await _prepare(backend, "textDocument/prepareCallHierarchy", path, point)
+        # basedpyright 1.40 takes `pkg.name`, a use of what a package imports, for a module without callers.
+        if not all(kind_name(item["kind"], backend.plugin) in SCOPES for item in items):
+            return items
     except RefusedError:
         # clangd 22 finds none at a call of a member function template, but does at its definition.
-        for place in await definition_places(backend, path, point):
-            if place != (path, point):
-                return await _prepare(backend, "textDocument/prepareCallHierarchy", *place)
-        raise
+        items = []
+    for place in await definition_places(backend, path, point):
+        if place != (path, point):
+            return await _prepare(backend, "textDocument/prepareCallHierarchy", *place)
+    return items or await _prepare(backend, "textDocument/prepareCallHierarchy", path, point)
 
 
 async def type_tree(
