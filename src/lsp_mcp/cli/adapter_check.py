@@ -7,7 +7,7 @@ import json
 import shlex
 import shutil
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -87,7 +87,7 @@ def check_adapter(flags: ServerFlags, name: str, folder: str, symbol: str, *, as
 
     Raises:
         ConfigError: no adapter has that name, or its file is invalid.
-        CallerError: there is no sample of its languages, or no such folder or symbol.
+        CallerError: its languages have no sample, or the folder or symbol does not exist.
     """
     adapter = load_adapter(name)
     file = str(adapter_files("lsp")[name])
@@ -117,10 +117,7 @@ def check_adapter(flags: ServerFlags, name: str, folder: str, symbol: str, *, as
                 found = asyncio.run(_check(running, own, command, sample, symbol))
             finally:
                 running.kill()
-    about = Checked(
-        name, adapter.title, file, shlex.join(command), found.version, found.sample, found.positions, found.problem,
-        found.get, found.questions, found.lacks,
-    )  # fmt: skip
+    about = replace(found, title=adapter.title, file=file, command=shlex.join(command))
     return _shown(about, as_json=as_json)
 
 

@@ -33,11 +33,10 @@ def list_adapters(flags: ServerFlags, as_json: bool) -> None:
     """List all adapters: the shipped ones, yours, and the trusted ones of the project."""
     rows = [_row(name, file) for name, file in sorted(adapter_files("lsp").items())]
     rows += [
-        {"name": file.path.stem, "languages": [], "file": str(file.path), "installed": False, "tested": False,
-         "problem": "not read until you trust it: lsp-mcp trust"}
+        _unusable(file.path.stem, str(file.path), "not read until you trust it: lsp-mcp trust")
         for file in project_adapters(flags.workspace().root)
         if not file.trusted
-    ]  # fmt: skip
+    ]
     if as_json:
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
@@ -56,9 +55,7 @@ def _row(name: str, file: Path) -> dict[str, Any]:
     try:
         adapter = load_adapter(name)
     except ConfigError as error:
-        return {
-            "name": name, "languages": [], "file": shown, "installed": False, "tested": False, "problem": str(error)
-        }  # fmt: skip
+        return _unusable(name, shown, str(error))
     return {
         "name": name,
         "languages": adapter.language_names,
@@ -66,6 +63,10 @@ def _row(name: str, file: Path) -> dict[str, Any]:
         "installed": is_installed(adapter),
         "tested": shipped and not adapter.untested,
     }
+
+
+def _unusable(name: str, file: str, problem: str) -> dict[str, Any]:
+    return {"name": name, "languages": [], "file": file, "installed": False, "tested": False, "problem": problem}
 
 
 @adapters.command("show")

@@ -58,10 +58,9 @@ async def _may_be(backend: Backend, one: Implied, name: str, declared: Collectio
     """Whether the workspace may have such uses of the symbol `name`, which is `declared` in these files."""
     if one.flags and not await backend.coverage.compiles_with(one.flags):
         return False
-    for pattern in one.beside:
-        texts = [await text_or_none(backend, path) for path in declared]
-        if not any(text and re.search(pattern, text.content) for text in texts):
-            return False
+    texts = [text for path in declared if (text := await text_or_none(backend, path))] if one.beside else []
+    if not all(any(re.search(pattern, text.content) for text in texts) for pattern in one.beside):
+        return False
     if not one.words:
         return True
     files: set[Path] = set()

@@ -179,18 +179,24 @@ async def call_path(
 async def _prepare_calls(backend: Backend, path: Path, point: Point) -> list[HierarchyItem]:
     if not backend.capabilities.get("callHierarchyProvider"):
         raise RefusedError("it has no call hierarchy")
+    method = "textDocument/prepareCallHierarchy"
     try:
-        items = await _prepare(backend, "textDocument/prepareCallHierarchy", path, point)
-        # basedpyright 1.40 takes `pkg.name`, a use of what a package imports, for a module without callers.
-        if not all(kind_name(item["kind"], backend.plugin) in SCOPES for item in items):
-            return items
+        items = await _prepare(backend, method, path, point)
     except RefusedError:
         # clangd 22 finds none at a call of a member function template, but does at its definition.
-        items = []
-    for place in await definition_places(backend, path, point):
-        if place != (path, point):
-            return await _prepare(backend, "textDocument/prepareCallHierarchy", *place)
-    return items or await _prepare(backend, "textDocument/prepareCallHierarchy", path, point)
+        if (there := await _defined_elsewhere(backend, path, point)) is None:
+            raise
+        return await _prepare(backend, method, *there)
+    # basedpyright 1.40 takes `pkg.name`, a use of what a package imports, for a module without callers.
+    if all(kind_name(item["kind"], backend.plugin) in SCOPES for item in items):
+        there = await _defined_elsewhere(backend, path, point)
+        return await _prepare(backend, method, *there) if there else items
+    return items
+
+
+async def _defined_elsewhere(backend: Backend, path: Path, point: Point) -> tuple[Path, Point] | None:
+    places = await definition_places(backend, path, point)
+    return next((place for place in places if place != (path, point)), None)
 
 
 async def type_tree(

@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Checked
-from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import SilentError
 from lsp_mcp.gaps import Gap
-from lsp_mcp.lsp.coverage import Built, Coverage, Miss
+from lsp_mcp.lsp.coverage import Built, Coverage, Miss, own_variables
 from lsp_mcp.lsp.freshness import Freshness
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
@@ -167,7 +166,8 @@ class Checking:
     async def _excluded(self) -> list[Gap]:
         """The gap for files that changed and that the build excludes, unless they are open in a build of their own."""
         excluded = [path for path in sorted(self._ever_changed) if await self._coverage.excludes(path)]
-        closed = [path for path in excluded if path not in self._documents or self._own_build(path)]
+        # Without the variables of its own build, the server shows no errors of an open one either.
+        closed = [path for path in excluded if path not in self._documents or own_variables(self._plugin, path)]
         if not closed:
             return []
         named = first_few([self._display_path(path) for path in closed])
@@ -175,10 +175,6 @@ class Checking:
         text = f"not checked: {named}, not in this build{f'; {hint}' if hint else ''}"
         brief = f"not checked: {count(len(closed), 'file')} not in this build"
         return [Gap("not_searched", text, tuple(closed), brief=brief, about="excluded")]
-
-    def _own_build(self, path: Path) -> bool:
-        """Whether no server shows errors of `path` without the variables of another build."""
-        return bool(self._plugin.own_build(content_or_nothing(path).decode("utf-8", "replace")))
 
     async def _with_missed(self, connection: Connection) -> Mapping[Path, list[Diagnostic]]:
         """Its diagnostics, and the errors that only the language's own build reports."""

@@ -11,6 +11,7 @@ from msgspec import Struct
 from lsp_mcp.adapters import Language
 from lsp_mcp.backend import Facts, Indexed, Scope, Use
 from lsp_mcp.disk.feed import Feed
+from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import ConfigError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.life.documents import Documents
@@ -245,3 +246,8 @@ class SessionPlugin(Plugin):
     def setup(self, root: Path, database: Path | None) -> Setup | None:
         """Serves `doctor`: what the server needs in the workspace `root`; `database` is the one that the user named."""
         return None
+
+
+def own_variables(plugin: Plugin, path: Path) -> Mapping[str, str]:
+    """The variables of a build that has `path`, by what is on disk; empty if none is known."""
+    return plugin.own_build(content_or_nothing(path).decode("utf-8", "replace")) or {}

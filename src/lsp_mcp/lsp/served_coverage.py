@@ -12,9 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Facts, Indexed, Trial, Use
-from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.errors import PathError
-from lsp_mcp.lsp.coverage import Coverage
+from lsp_mcp.lsp.coverage import Coverage, own_variables
 from lsp_mcp.lsp.freshness import Freshness
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
@@ -109,14 +108,14 @@ class ServedCoverage:
         """See `backend.Coverage.own_build`; an editor starts its servers itself."""
         if self._server is None:
             return None
-        variables = self._plugin.own_build(content_or_nothing(path).decode("utf-8", "replace"))
+        variables = own_variables(self._plugin, path)
         return self._server(variables) if variables else None
 
     async def own_variables(self, path: Path) -> Mapping[str, str]:
         """See `backend.Coverage.own_variables`."""
         if self._server is None or not await self._coverage.excludes(path):
             return {}
-        return self._plugin.own_build(content_or_nothing(path).decode("utf-8", "replace")) or {}
+        return own_variables(self._plugin, path)
 
     async def build_state(self) -> str:
         """See `backend.Coverage.build_state`; an editor gives its server settings of its own."""

@@ -63,10 +63,10 @@ async def _organized(backend: Backend, path: Path, text: Text) -> Text:
 async def _with_new_imports(backend: Backend, path: Path, after: Text, organized: Text, was: Text) -> Text:
     """`after` with the imports that `organized` has, and neither it nor `was`, the organized text before the edit."""
     packages, language = backend.plugin.renaming.packages, backend.plugin.language_of(path)
-    read = await declarations_of(after, language.id) if packages and packages.import_clause and language else None
-    wanted = await declarations_of(organized, language.id) if read and language else None
-    known = await declarations_of(was, language.id) if wanted and language else None
-    if not (packages and read and wanted and known):
+    if not (packages and packages.import_clause and language):
+        return after
+    read, wanted, known = [await declarations_of(text, language.id) for text in (after, organized, was)]
+    if not (read and wanted and known):
         return after
     specs = {name: spec for name, spec in wanted.imports.items() if name not in known.imports}
     lines, content = read.import_lines(specs, packages.import_clause), after.content

@@ -122,12 +122,14 @@ async def _carriers(backend: Backend, type_name: str, home: Path) -> dict[str, P
 async def _declared_with(backend: Backend, path: Path, word: str, pattern: str) -> set[str]:
     """The types that `path` declares with `word` in them."""
     text, language = await text_or_none(backend, path), backend.plugin.language_of(path)
-    declared = await declarations_of(text, language.id) if text and language else None
+    known = await declarations_of(text, language.id) if text and language else None
+    if known is None:
+        return set()
     found: set[str] = set()
-    for one in declared.declared if declared else ():
-        part = f"{one.keyword} {declared.slice(one.span)}" if declared else ""
-        names = [declared.slice(name) for name in one.names] if declared else []
+    for one in known.declared:
+        part = f"{one.keyword} {known.slice(one.span)}"
         if re.search(rf"\b{re.escape(word)}\b", part):
+            names = (known.slice(name) for name in one.names)
             found.update(name for name in names if re.match(pattern.replace("{name}", re.escape(name)), part.strip()))
     return found
 
