@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from languages.served import served
+from languages.served import ask, write
 from lsp_mcp.errors import LspMcpError
 
 # `first` is used in another file, in a function with a parameter called `taken`; another function has `spare`.
@@ -41,18 +40,9 @@ PROJECTS = {
 
 def rename(backend: str, root: Path, symbol: str, new_name: str) -> str:
     """What the program says about a rename; the text of an error if it is refused."""
-    for file, text in PROJECTS[backend].items():
-        (root / file).parent.mkdir(exist_ok=True)
-        (root / file).write_text(text)
-    open_workspace = served(backend)
-
-    async def asked() -> str:
-        async with open_workspace(root) as call:
-            arguments = {"symbol_anchor": symbol, "new_name": new_name}
-            return await asyncio.wait_for(call("rename_symbol_by_anchor", arguments), 120)
-
+    write(root, PROJECTS[backend])
     try:
-        return asyncio.run(asked())
+        return ask(backend, root, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name=new_name)
     except LspMcpError as error:
         return str(error)
 

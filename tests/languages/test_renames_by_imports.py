@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from languages.served import served
+from languages.served import ask, write
 
 # `greet` becomes `hail`: the texts below are those before; afterwards each «greet» is `hail`.
 PROJECTS = {
@@ -44,16 +43,8 @@ def after(text: str) -> str:
 
 def renamed(backend: str, files: dict[str, str], root: Path, symbol: str, new_name: str) -> str:
     """What the program says about a rename in a project with these files."""
-    for file, text in files.items():
-        (root / file).write_text(text)
-    open_workspace = served(backend)
-
-    async def rename() -> str:
-        async with open_workspace(root) as call:
-            arguments = {"symbol_anchor": symbol, "new_name": new_name}
-            return await asyncio.wait_for(call("rename_symbol_by_anchor", arguments), 120)
-
-    return asyncio.run(rename())
+    write(root, files)
+    return ask(backend, root, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name=new_name)
 
 
 @pytest.mark.parametrize("asked_at", ["core", "main"])

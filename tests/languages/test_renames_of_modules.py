@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
-from languages.served import served
+from languages.served import ask, write
 
 FILES = {
     "Cargo.toml": '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n',
@@ -17,17 +16,9 @@ FILES = {
 
 def test_a_module_of_rust_is_renamed_where_it_is_declared_and_used_and_its_file_moves(tmp_path: Path) -> None:
     root = tmp_path.resolve()
-    for file, text in FILES.items():
-        (root / file).parent.mkdir(exist_ok=True)
-        (root / file).write_text(text)
-    open_workspace = served("rust-analyzer")
-
-    async def rename() -> str:
-        async with open_workspace(root) as call:
-            arguments = {"symbol_anchor": "rs://src/lib.rs#1:9", "new_name": "forms"}
-            return await asyncio.wait_for(call("rename_symbol_by_anchor", arguments), 120)
-
-    said = asyncio.run(rename())
+    write(root, FILES)
+    module = "rs://src/lib.rs#1:9"
+    said = ask("rust-analyzer", root, "rename_symbol_by_anchor", symbol_anchor=module, new_name="forms")
     assert "status: complete" in said
     expected = {file.replace("shapes", "forms"): text.replace("shapes", "forms") for file, text in FILES.items()}
     assert {file: (root / file).read_text() for file in expected} == expected

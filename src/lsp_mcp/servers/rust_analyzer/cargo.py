@@ -6,6 +6,7 @@ import re
 import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from lsp_mcp.backend import Scope
+from lsp_mcp.disk.files import Signature
 from lsp_mcp.errors import MissingProgramError, SilentError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage import Built, Coverage, Miss, Start
@@ -111,6 +113,12 @@ def _cargo() -> str:
 
 
 def _has_workspace(manifest: Path) -> bool:
+    return _declares_workspace(manifest, Signature.read(manifest))
+
+
+@lru_cache(maxsize=1_000)
+def _declares_workspace(manifest: Path, signature: Signature | None) -> bool:
+    """Kept for the state of the file that `signature` says: each question asks."""
     try:
         return _WORKSPACE.search(manifest.read_bytes()) is not None
     except OSError:
