@@ -245,4 +245,6 @@ def test_a_rename_that_writes_both_names_is_no_other_change(monkeypatch: pytest.
     places, moved = compared("a.ts", "f({ one }, one)\n", "f({ one: two }, two)\n", "one", "two")
     assert {place.shown for place in places} == {"a.ts#1:5", "a.ts#1:12"}
     assert {now.character: before.character for now, before in moved.items()}[17] == 12
+    places, _ = compared("a.go", "t{ one: one{} }\n", "t{ one: two{} }\n", "one", "two")
+    assert {place.shown for place in places} == {"a.go#1:9"}
     assert compared("a.ts", "f(one)\n", "f(two, 1)\n", "one", "two") is None

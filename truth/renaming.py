@@ -102,6 +102,7 @@ def compared(file: str, before: str, after: str, old: str, new: str) -> tuple[se
         return None
     parts = re.compile(rf"(?:(?<![^\W_])|(?<=\bExample)){new}(?![^\W_])" if len(new) < 4 else new)
     both = re.compile(rf"(?:{old}(:\s*| as ){new}|{new}(:\s*| as ){old})\b")
+    already = re.compile(rf"{old}(?::\s*| as ){old}\b")  # two words: `fields: fields{…}`
     places: set[Place] = set()
     moved: dict[Place, Place] = {}
     for number, (was, now) in enumerate(zip(*texts, strict=True), 1):
@@ -111,7 +112,7 @@ def compared(file: str, before: str, after: str, old: str, new: str) -> tuple[se
         for word in _WORDS.finditer(was):
             place = Place(file, number, word.start() + 1)
             found = _WORDS.match(now, at)
-            pair = both.match(now, at) if word[0] == old else None
+            pair = both.match(now, at) if word[0] == old and not already.match(was, word.start()) else None
             if pair:
                 places.add(place)
                 second = pair.end() - (len(new) if pair[1] else len(old))

@@ -28,7 +28,8 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     `npm`, `pypi` and `crate` are packages of these registries, with a version (`name@1.2.3`); `keep` are the only files
     of it that are copied; `paths` are the folders that Python's imports start at.
-    Of several modules in one tree, `inside` has those in folders of the first: folder → module; no go.work joins them.
+    Of several modules in one tree, `inside` has those in folders of the first: folder → module; no go.work joins them,
+    unless `generated` has one.
     Files that match `drop` are left out of the copy; `generated` are files that its build writes: path → text.
     `hostile` is the seed of a tree that is made (`hostile.write_go`, `hostile_cpp`); any name `hostile-SEED` is one,
     and for clangd `hostile-c-SEED`.
@@ -129,7 +130,8 @@ def fetched(tree: Tree) -> Path:
                 for path in (unfinished / inside, *(unfinished / inside).rglob("*")):
                     path.chmod(path.stat().st_mode | 0o200)  # Go's module cache is read-only
             for inside in folders:  # when all are there: they may replace each other
-                run(["go", "mod", "download"], unfinished / inside)
+                # Without a published go.work: it names modules that are not there.
+                run(["env", "GOWORK=off", "go", "mod", "download"], unfinished / inside)
         else:
             run([_HERE.parent / "scripts" / "debian_source.sh", tree.debian, unfinished], _HERE.parent)
         unfinished.rename(folder)

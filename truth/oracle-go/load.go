@@ -43,10 +43,14 @@ func (c *checker) examine(asked request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	work := "off"
+	if path := filepath.Join(dir, "go.work"); exists(path) {
+		work = path
+	}
 	g := newGraph(c.fset, dir)
 	for _, goos := range asked.Goos {
 		for _, module := range modules {
-			if err := c.load(g, dir, module, goos); err != nil {
+			if err := c.load(g, dir, module, work, goos); err != nil {
 				return nil, err
 			}
 		}
@@ -54,13 +58,18 @@ func (c *checker) examine(asked request) (*answer, error) {
 	return g.answer()
 }
 
-func (c *checker) load(g *graph, dir, module, goos string) error {
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (c *checker) load(g *graph, dir, module, work, goos string) error {
 	system, withC := strings.CutSuffix(goos, "+cgo")
 	cgo := "CGO_ENABLED=0"
 	if withC {
 		cgo = "CGO_ENABLED=1"
 	}
-	env := append(os.Environ(), "GOOS="+system, "GOARCH="+architecture(system), cgo, "GOWORK=off", "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local")
+	env := append(os.Environ(), "GOOS="+system, "GOARCH="+architecture(system), cgo, "GOWORK="+work, "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local")
 	packages, err := list(module, env)
 	if err != nil {
 		return fmt.Errorf("%s for %s: %w", module, goos, err)

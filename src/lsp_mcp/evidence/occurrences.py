@@ -77,11 +77,17 @@ async def seeing(
         return [path for path in left if path == local[0] or await _is_part_of(backend, path, *local)], local
     visible = await backend.words.that_can_see(left, symbol.seen_as)
 
+    plugin, root, homes = backend.plugin, backend.root, {path.parent for path, _ in (claim.at, *symbol.sites)}
+
     def counted() -> list[Path]:
         seen = [path for path in left if path in visible]
+        apart = {plugin.apart(folder, root) for folder in homes}
+        reads_all = any(plugin.ignores(folder, root) for folder in homes)  # what is declared there is used there
         # The same for all files of a folder, except for the file names.
-        ignored = {folder for folder in {path.parent for path in seen} if backend.plugin.ignores(folder, backend.root)}
-        return [path for path in seen if path.parent not in ignored]
+        folders = {path.parent for path in seen}
+        folders = {one for one in folders if plugin.apart(one, root) in apart}
+        folders = {one for one in folders if reads_all or not plugin.ignores(one, root)}
+        return [path for path in seen if path.parent in folders]
 
     return await in_thread_if_many(counted, left), None
 

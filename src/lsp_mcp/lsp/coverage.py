@@ -155,6 +155,10 @@ class Coverage:
         """Files that must be open so that the server loads all of the workspace."""
         return []
 
+    def apart_variables(self, path: Path) -> Mapping[str, str]:
+        """The variables with which the server reads `path` as others do; empty: its present ones."""
+        return {}
+
     def loose(self, files: Sequence[Path]) -> Sequence[Path]:
         """Those of `files` that the server reads as parts of its projects only while they are open."""
         return ()

@@ -113,9 +113,10 @@ class ServedCoverage:
 
     async def own_variables(self, path: Path) -> Mapping[str, str]:
         """See `backend.Coverage.own_variables`."""
-        if self._server is None or not await self._coverage.excludes(path):
+        if self._server is None:
             return {}
-        return own_variables(self._plugin, path)
+        is_excluded = await self._coverage.excludes(path)
+        return own_variables(self._plugin, path) if is_excluded else self._coverage.apart_variables(path)
 
     async def build_state(self) -> str:
         """See `backend.Coverage.build_state`; an editor gives its server settings of its own."""

@@ -129,6 +129,12 @@ class Plugin:
         """Serves the comparison with the text: whether the server never reads the files in `folder` below `root`."""
         return False
 
+    def apart(self, folder: Path, root: Path) -> Path | None:
+        """Serves the comparison with the text: the folder above `folder` whose packages only import each other, by
+        paths that mean something else outside of it; None: there is none.
+        """
+        return None
+
     def build_changes(self, moves: Mapping[Path, Path], root: Path) -> Sequence[str]:
         """Serves moves: what is built differently below `root` once files have moved so; reads files."""
         return ()

@@ -331,3 +331,4 @@ class Visibility(Data, frozen=True):
     naming_words: tuple[str, ...] = ()  # a file with one of these words can refer to any name
     version_mark: str = ""  # what separates PATH and VERSION in a dependency's folder name
     capital_mark: str = ""  # precedes a capital letter in such a folder name
+    path_folders: tuple[str, ...] = ()  # what is below folders of these names may be imported by its path from there

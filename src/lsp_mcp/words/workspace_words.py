@@ -332,7 +332,8 @@ class WorkspaceWords:
             made_of = index.imports_changed, names, libraries
             if self._packages is None or self._packages[0] != made_of:
                 files = [(path, index.imports(path)) for path in index.paths()]
-                extensions, copies = self._adapter.extensions, self._adapter.workspace.dependency_folder_names
+                extensions = self._adapter.extensions
+                copies = (*self._adapter.workspace.dependency_folder_names, *rules.path_folders)
                 known, stopped = self._libraries_import, lambda: self._closed
                 self._packages = (
                     made_of,

@@ -79,6 +79,10 @@ class GoplsPlugin(SessionPlugin):
         """See `Plugin.ignores`."""
         return self._modules.ignores(folder / "file", root)
 
+    def apart(self, folder: Path, root: Path) -> Path | None:
+        """See `Plugin.apart`."""
+        return self._modules.apart(folder, root)
+
     def build_changes(self, moves: Mapping[Path, Path], root: Path) -> list[str]:
         """See `Plugin.build_changes`."""
         return build_changes(moves, root, self._modules)

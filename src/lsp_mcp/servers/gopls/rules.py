@@ -52,7 +52,8 @@ class Projects(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # Those of them whose files belong to the project around them once they are open, unless the path of the folder
     # matches `apart_pattern`: imports lead elsewhere there.
     loose_folders: tuple[str, ...] = ()
-    apart_pattern: str = ""
+    apart_pattern: str = ""  # group 1: the folder that `apart_variables` call {folder}
+    apart_variables: dict[str, str] = field(default_factory=dict)  # with which the server reads what is there
     # Run in the project's folder; fails with a reason if the project cannot be loaded. {folder}: one with sources.
     check_command: tuple[str, ...] = ()
     # Given folders, prints `FOLDER<tab>ERROR` for packages that cannot be loaded; errors that match `import_problem`
@@ -85,8 +86,15 @@ class Projects(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return False
         inside = folder.relative_to(root)
         ignored = [name for name in inside.parts if _matches(name, self.ignored_folders)]
-        is_apart = self.apart_pattern and re.search(self.apart_pattern, f"{inside.as_posix()}/")
+        is_apart = self.apart(folder, root) is not None
         return all(_matches(name, self.loose_folders) for name in ignored) and not is_apart
+
+    def apart(self, folder: Path, root: Path) -> Path | None:
+        """The folder at or above `folder` in which imports lead elsewhere, see `apart_pattern`."""
+        if not (self.apart_pattern and folder.is_relative_to(root)):
+            return None
+        found = re.search(self.apart_pattern, f"{folder.relative_to(root).as_posix()}/")
+        return root / found[1] if found else None
 
 
 def _matches(folder: str, patterns: tuple[str, ...]) -> bool:
@@ -158,7 +166,8 @@ MODULES = Projects(
     # `go build ./...` leaves them out, but tests build and run what is there. Below `testdata/src` tests of analyzers
     # import by a GOPATH that ends there.
     loose_folders=("testdata", "_*"),
-    apart_pattern=r"(?:^|/)testdata/src/",
+    apart_pattern=r"((?:^|.*/)testdata)/src/",
+    apart_variables={"GO111MODULE": "off", "GOPATH": "{folder}", "GOWORK": "off"},
     # Exits with a reason when the project files cannot be read; gopls then knows no packages and just finds nothing.
     # `go list -m` does not see that a go.mod needs `go mod tidy`; with -e, what is wrong with one package does not
     # matter.

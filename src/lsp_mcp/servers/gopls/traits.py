@@ -87,6 +87,8 @@ VISIBILITY = Visibility(
     naming_words=("linkname",),
     version_mark="@",
     capital_mark="!",
+    # There GOPATH is `testdata` for the tests of analyzers.
+    path_folders=("testdata/src",),
 )
 
 

@@ -199,6 +199,14 @@ class WorkspaceProjects(Coverage):
         unloaded = self._projects().unloaded(self._root)[:_MOST_LOADED]
         return [file for project in unloaded if (file := self._sources.plain(project))]
 
+    def apart_variables(self, path: Path) -> Mapping[str, str]:
+        """See `Coverage.apart_variables`: of what is in a GOPATH of its own; not if it imports the project around."""
+        folder, project = self._rules.apart(path.parent, self._root), self._projects().nearest(path)
+        if folder is None or self._has_own_marker(path.parent) or (project and f'"{project.name}/' in _content(path)):
+            return {}
+        variables = {name: value.format(folder=folder) for name, value in self._rules.apart_variables.items()}
+        return {} if variables.items() <= self._environment.items() else variables
+
     def loose(self, files: Sequence[Path]) -> list[Path]:
         """See `Coverage.loose`: what is below `testdata`, and in no project of its own."""
         rules, root = self._rules, self._root
