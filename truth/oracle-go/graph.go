@@ -386,7 +386,7 @@ func (g *graph) answer() (*answer, error) {
 	}
 	sort.Slice(given.Symbols, func(i, j int) bool { return given.Symbols[i].ID < given.Symbols[j].ID })
 	given.Files = g.files
-	err := walk(g.dir, func(path string, _ fs.DirEntry) {
+	err := walk(g.dir, true, func(path string, _ fs.DirEntry) {
 		file, _ := g.relative(path)
 		if _, read := g.numbers[file]; !read && strings.HasSuffix(file, ".go") {
 			given.Unread[file] = g.words(path)

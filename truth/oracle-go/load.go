@@ -193,7 +193,7 @@ func architecture(goos string) string {
 // moduleFolders are the folders with a go.mod that the go command would look into.
 func moduleFolders(dir string) ([]string, error) {
 	var found []string
-	err := walk(dir, func(path string, entry fs.DirEntry) {
+	err := walk(dir, false, func(path string, entry fs.DirEntry) {
 		if entry.Name() == "go.mod" {
 			found = append(found, filepath.Dir(path))
 		}
@@ -201,14 +201,16 @@ func moduleFolders(dir string) ([]string, error) {
 	return found, err
 }
 
-// walk visits the files of all folders that the go command does not leave out.
-func walk(dir string, visit func(path string, entry fs.DirEntry)) error {
+// walk visits the files of all folders that the go command does not leave out; with all, also of those that it reads if
+// they are named: testdata and _folders.
+func walk(dir string, all bool, visit func(path string, entry fs.DirEntry)) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		name := entry.Name()
-		if entry.IsDir() && path != dir && (name == "testdata" || name == "vendor" || name[0] == '.' || name[0] == '_') {
+		isLoose := name == "testdata" || name[0] == '_'
+		if entry.IsDir() && path != dir && (name == "vendor" || name[0] == '.' || isLoose && !all) {
 			return filepath.SkipDir
 		}
 		if entry.Type().IsRegular() {

@@ -289,7 +289,12 @@ class _Walk(Struct, dict=True):
             case "callHierarchy/incomingCalls":
                 callers: list[CallHierarchyIncomingCall] = await self.backend.request(self.method, {"item": item}) or []
                 callers = await really_calling(self.backend, await with_places(self.backend, item, callers))
-                return [(call["from"], call.get("fromRanges") or []) for call in callers]
+                made = self.backend.plugin.adapter.is_generated  # what a build tool makes for its own use calls nothing
+                return [
+                    (call["from"], call.get("fromRanges") or [])
+                    for call in callers
+                    if not made(uri_path(call["from"]["uri"]))
+                ]
             case _:
                 callees: list[CallHierarchyOutgoingCall] = await self.backend.request(self.method, {"item": item}) or []
                 return [(call["to"], call.get("fromRanges") or []) for call in callees]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lsp_mcp.backend import Backend, Use
-from lsp_mcp.errors import LspMcpError
+from lsp_mcp.errors import LspMcpError, RefusedError
 from lsp_mcp.protocol.lsp import Location
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import document_symbols
@@ -45,6 +46,18 @@ async def outside_use(backend: Backend, path: Path, point: Point, identifier: st
 async def definition_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
     """The definitions of the symbol at `point`. Raises the errors of `Backend.request`."""
     return await _places(backend, "textDocument/definition", path, point)
+
+
+def refuse_foreign(backend: Backend, places: Sequence[tuple[Path, Point]]) -> None:
+    """Refuse to change what is defined at `places`, if that is in a file that the server does not answer for.
+
+    Raises:
+        RefusedError: it is; with the place.
+    """
+    for file, point in places:
+        if file.is_relative_to(backend.root) and backend.plugin.language_of(file) is None:
+            at = f"{file.relative_to(backend.root)}:{point.line}"
+            raise RefusedError(f"its body is in another language, which is not changed, at {at}")
 
 
 async def declaration_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:

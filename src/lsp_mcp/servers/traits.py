@@ -108,6 +108,8 @@ class Packages(Data, frozen=True):
     qualified: str = ""  # another package's {name}
     standard_module: str = ""  # its packages are imported without its path
     interface: str = ""  # an interface {name} with {methods}, one a line
+    path_pattern: str = ""  # names the package {path} outside of code and imports; the group `path` is that
+    path_word: str = ""  # in each file with such a name
 
 
 class Headers(Data, frozen=True):

@@ -71,7 +71,7 @@ def _declarations(text: Text, grammar: Grammar) -> Declarations:
     assert query
     tree = TREES.tree_of(text, grammar)
     captured = QueryCursor(query).captures(tree.root)
-    lists = captured.get("imports", ())
+    lists = sorted(captured.get("imports", ()), key=lambda one: one.start_byte)
     clause = next(iter(captured.get("clause", ())), None)
     import_at = lists[0].end_byte - len(b")") if lists else clause.end_byte if clause else 0
     qualifiers = {node.parent.id: tree.offsets(node) for node in captured.get("qualifier", ()) if node.parent}
@@ -84,8 +84,9 @@ def _declarations(text: Text, grammar: Grammar) -> Declarations:
         text,
         tuple(_declared(tree, captured)),
         {
-            text.content[slice(*tree.offsets(path))].strip("\"'`"): text.content[slice(*tree.offsets(spec))]
-            for path, spec in zip(captured.get("import", ()), captured.get("spec", ()), strict=True)
+            text.content[slice(*tree.offsets(path))].strip("\"'`"): text.content[slice(*tree.offsets(path.parent))]
+            for path in sorted(captured.get("import", ()), key=lambda one: one.start_byte)
+            if path.parent
         },
         bool(lists),
         tree.offset(import_at),

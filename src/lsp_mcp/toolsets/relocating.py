@@ -21,7 +21,7 @@ from lsp_mcp.features.signatures.planning import Obstacle
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 from lsp_mcp.requests.references import References
-from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.requests.scope import definition_places, refuse_foreign
 from lsp_mcp.requests.symbol_text import symbol_texts, text_at
 from lsp_mcp.text import Point, Text
 from lsp_mcp.toolsets.changing import Outcome
@@ -60,6 +60,7 @@ class Relocating(SignatureChanging):
         """What `symbol` names, and where that is declared."""
         target = await self._targets.target(await self._targets.handle(call, symbol))
         places = await definition_places(target.backend, target.path, target.identifier.start)
+        refuse_foreign(target.backend, places)
         return target, places[0] if places else (target.path, target.identifier.start)
 
     async def _relocate(

@@ -17,6 +17,7 @@ from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.protocol.lsp import WorkspaceEdit
 from lsp_mcp.requests.edit_plans import merge, plan_of
 from lsp_mcp.requests.package_clause import package_clause
+from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.servers.traits import Packages
 from lsp_mcp.text import Point
 from lsp_mcp.uris import path_uri, uri_path
@@ -105,6 +106,30 @@ def with_data(backend: Backend, plan: EditPlan) -> EditPlan:
         return plan
     last = plan.steps.index(moves[-1]) + 1
     return replace(plan, steps=(*plan.steps[:last], *data, *plan.steps[last:]))
+
+
+async def named_by_path(backend: Backend, plan: EditPlan) -> list[tuple[Place, str]]:
+    """Where packages that `plan` moves are named by their paths outside of code and imports, each with the new path.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    packages = backend.plugin.renaming.packages
+    if packages is None or not packages.path_pattern:
+        return []
+    found: list[tuple[Place, str]] = []
+    moves = [step for step in plan.steps if isinstance(step, RenameFile)]
+    for old, new in {step.old.parent: step.new.parent for step in moves if step.old.parent != step.new.parent}.items():
+        try:
+            before, after = _path_of(packages, old, old), _path_of(packages, old, new)
+        except RefusedError:
+            continue  # the module's own folder
+        pattern = re.compile(packages.path_pattern.replace("{path}", re.escape(before)))
+        for path in (await backend.words.files_with(packages.path_word)).files:
+            if text := await text_or_none(backend, path):
+                spans = [text.offsets_span(*match.span("path")) for match in pattern.finditer(text.content)]
+                found += [(Place(path, span, text), after) for span in spans]
+    return found
 
 
 def in_its_folder(backend: Backend, plan: EditPlan, path: Path, package: str) -> EditPlan:

@@ -95,12 +95,23 @@ async def _formatting(backend: Backend, path: Path, before: Text, after: Text) -
     ]
     while touching := [one for one in left if one[1][0] <= last and one[1][1] >= first]:
         left = [one for one in left if one not in touching]
+        # Half of what sorts lines would lose some: gofmt sorts imports up to the next empty line.
+        if any(_is_moving(after, *one) for one in touching):
+            block = after.content.rfind("\n\n", 0, first), after.content.find("\n\n", last) % (len(after.content) + 1)
+            sorting = [one for one in left if block[0] < one[1][0] <= block[1] and _is_moving(after, *one)]
+            left = [one for one in left if one not in sorting]
+            kept += [edit for edit, _ in sorting]
         kept += [edit for edit, _ in touching]
         # Half of what joins or splits lines would leave a form that is nobody's.
         first = min(first, *(after.content.rfind("\n", 0, start) + len("\n") for _, (start, _) in touching))
         ends = [after.content.find("\n", end) for _, (_, end) in touching]
         last = max(last, *(len(after.content) if end < 0 else end for end in ends))
     return kept
+
+
+def _is_moving(text: Text, edit: TextEdit, offsets: tuple[int, int]) -> bool:
+    """Whether an edit of `text` changes more than white space."""
+    return edit["newText"].split() != text.content[slice(*offsets)].split()
 
 
 def _same(one: str, other: str) -> int:

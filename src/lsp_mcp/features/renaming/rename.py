@@ -16,7 +16,7 @@ from lsp_mcp.edits.rewriting import by_word, without_prefix
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.namesakes import of_namesakes, own_references
-from lsp_mcp.features.editing.moving import in_its_folder, with_data, with_moves
+from lsp_mcp.features.editing.moving import in_its_folder, named_by_path, with_data, with_moves
 from lsp_mcp.features.renaming.by_name import found_by_name
 from lsp_mcp.features.renaming.in_macro_strings import in_macro_strings
 from lsp_mcp.features.renaming.mentions import mentions, renamed_parameter, told
@@ -162,6 +162,8 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     if known := known_by_name(backend.plugin.renaming, together, new_name):
         plan = replace(plan, confirmations=(*plan.confirmations, known))
     plan, gaps = await _with_strings(backend, plan, mixed)
+    for place, package in await named_by_path(backend, plan):
+        plan = Renaming(plan).joined_by([place], package).plan
     if mentioned := renamed or await renamed_parameter(backend, path, identifier.start):
         plan = await _with_mentions(backend, mentioned, new_name, plan)
     if renamed:

@@ -16,7 +16,7 @@ from lsp_mcp.features.renaming.shared_calls import home_of, shared_calls
 from lsp_mcp.features.types.overrides import overrides
 from lsp_mcp.gaps import Gap
 from lsp_mcp.requests.places import Place, position_params
-from lsp_mcp.requests.scope import definition_places, locations
+from lsp_mcp.requests.scope import definition_places, locations, refuse_foreign
 from lsp_mcp.text import Point, Span
 from lsp_mcp.uris import uri_path
 
@@ -64,6 +64,7 @@ async def uses_of(backend: Backend, path: Path, identifier: Span, *, alone: bool
     definitions = Definitions(backend)
     found = await own_references(backend, definitions, path, point)
     places = await definition_places(backend, path, point)
+    refuse_foreign(backend, places)
     own = frozenset(site for site in places if site[0] not in found.strange) or frozenset({(path, point)})
     if strange := [one for one in sorted(own) if not one[0].is_relative_to(backend.root)]:
         raise RefusedError(f"it is defined outside of the workspace, at {strange[0][0]}:{strange[0][1].line}")

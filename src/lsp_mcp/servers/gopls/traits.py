@@ -197,6 +197,8 @@ RENAMING = Renaming(
         qualified="{package}.{name}",
         standard_module="std",
         interface="type {name} interface {{\n{methods}\n}}",
+        path_pattern=r"(?m)^//go:linkname[ \t]+\w+[ \t]+(?P<path>{path})\.[^\s/]+$",
+        path_word="linkname",
     ),
 )
 

@@ -8,7 +8,7 @@
 (source_file (var_declaration (var_spec_list (var_spec name: (_) @name) @part)) @declaration)
 
 ; Imports, and where another one can be added.
-(import_spec path: (_) @import) @spec
+(import_spec path: (_) @import)
 (import_spec_list) @imports
 (package_clause) @clause
 
