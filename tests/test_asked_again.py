@@ -11,6 +11,7 @@ import pytest
 
 from asking import Ask, asking, skip_without
 from lsp_mcp.evidence.explainers.in_function import InFunction
+from lsp_mcp.toolsets import answers
 from lsp_mcp.wire.peer import Peer
 
 GO = {
@@ -120,3 +121,68 @@ def test_what_is_not_explained_in_time_is_said_and_not_waited_for(
         assert "a.c line 4" in answer["status"]
 
     asking("clangd", tmp_path, question, answer_within=0.01)
+
+
+def test_what_an_answer_tells_beside_its_places_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without("gopls")
+    written(tmp_path, GO)
+
+    async def silent(*_: object, **__: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(answers, "unnamed_uses", silent)
+
+    async def question(ask: Ask) -> None:
+        answer = await ask("find_symbol_references_by_anchor", symbol_anchor="other/new.go:3:New")
+        assert [one["location"]["line"] for one in answer["references"]] == [3, 5]
+        assert "not known yet whether there are uses that do not name New; ask again" in answer["status"]
+
+    asking("gopls", tmp_path, question, answer_within=0.01)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "opened"),
+    [
+        ("home/new.go:4:New", {"direct.go", "through.go"}),
+        ("home/new.go:6:made", set()),
+        ("testdata/one/a.go:3:aside", {"b.go"}),
+    ],
+)
+def test_files_below_testdata_are_opened_only_if_they_can_use_the_symbol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, symbol: str, opened: set[str]
+) -> None:
+    skip_without("gopls")
+    body = "\n\nfunc New() {}\n\nfunc made() {}\n\nfunc aside() {}\n"
+    written(
+        tmp_path,
+        GO
+        | {
+            "home/new.go": "package home\n\n// New is a common name.\nfunc New() int { return made() }\n\n"
+            "func made() int { return 1 }\n",
+            "testdata/alone/alone.go": f'package alone\n\nimport _ "fmt"{body}',
+            "testdata/other/other.go": f'package other\n\nimport _ "example.com/m/other"{body}',
+            "testdata/direct/direct.go": f'package direct\n\nimport _ "example.com/m/home"{body}',
+            "testdata/through/through.go": f'package through\n\nimport _ "example.com/m/use"{body}',
+            "testdata/one/a.go": "package one\n\nfunc aside() {}\n",
+            "testdata/one/b.go": "package one\n\nfunc b() { aside() }\n",
+        },
+    )
+    told: list[str] = []
+    notify = Peer.notify
+
+    def heard(self: Peer, method: str, params: Any) -> None:
+        if method == "textDocument/didOpen":
+            told.append(params["textDocument"]["uri"].rpartition("/")[2])
+        notify(self, method, params)
+
+    monkeypatch.setattr(Peer, "notify", heard)
+
+    async def question(ask: Ask) -> None:
+        answer = await ask("find_symbol_references_by_anchor", symbol_anchor=symbol)
+        assert answer["status"] == "complete"
+
+    asking("gopls", tmp_path, question)
+    below = {"alone.go", "other.go", "direct.go", "through.go", "b.go"}
+    assert set(told) & below == opened

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from lsp_mcp.waiting import within
 
 LEAST, MOST = 0.5, 3.0  # seconds
+_BESIDE = 1.0  # seconds
 _SHARE = 0.75  # share of a call's remaining time: what is not proven is reported instead of a timeout
 _LONGEST = 600.0  # seconds, where nothing else limits the call
 
@@ -63,6 +64,10 @@ class Budget:
             self._prepared = self._now() + self._allowed(0)
         until = self._until or self._prepared or 0
         return min(rest, max(0.0, until - self._now()))
+
+    def rest(self) -> float:
+        """The seconds for what an answer tells beside its proof, which has come before."""
+        return max(_BESIDE, self.left())
 
     def part(self) -> float:
         """The seconds for a step that may need them all, so that the steps after it have some, too."""

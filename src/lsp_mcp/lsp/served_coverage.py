@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Facts, Indexed, Trial, Use
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.coverage import Coverage, own_variables
@@ -75,7 +77,9 @@ class ServedCoverage:
     async def _load_loose(self, path: Path, word: str) -> frozenset[Path]:
         """Open what the server reads only then, and has `word`; the files that are too many."""
         loose = self._coverage.loose((await self._words.files_with(word)).files)
-        wanted = await self._words.that_import_from_here(loose) if loose else []
+        if not self._plugin.is_exported(word, path):
+            loose = [one for one in loose if one.parent == path.parent]
+        wanted = await self._words.that_may_use(path, loose) if loose else []
         state = self._lifetime.connection, self._freshness.generation  # a change may make a server drop packages
         if self._loose is None or self._loose[0] != state:
             self._loose = state, set()
@@ -87,8 +91,12 @@ class ServedCoverage:
             except PathError as error:
                 log.warning("%s: %s is not read: %s", self._plugin.name, file, error)
         if todo:
-            await self._reloading.load(todo, to_check=True)
-            loaded.update(todo)
+            try:
+                async with asyncio.timeout(budget.left()):
+                    await self._reloading.load_alone(todo)
+                loaded.update(todo)
+            except TimeoutError:
+                budget.cut()  # the comparison with the text asks about each
         return frozenset(wanted[_MOST_LOOSE:])
 
     def load_projects(self) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import outline_stamp, own_span
@@ -62,15 +65,19 @@ def _outline(declared: list[Container]) -> _Outline:
 
 
 async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
-    """`places` with their containers, as far as the server outlines files that are not open.
+    """`places` with their containers, as far as the server outlines files that are not open, and in time.
 
     Raises:
         UnavailableError: see `Backend.request`.
     """
     if not backend.plugin.documents.outlines_closed:
         return list(places)
-    containers = Containers(backend)
-    return [await containers.enclosed(place) for place in places]
+    containers, found = Containers(backend), list(places)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(budget.present().rest()):
+            for number, place in enumerate(places):
+                found[number] = await containers.enclosed(place)
+    return found
 
 
 _OUTLINES: RememberedOf[Backend, Path, tuple[str, int], _Outline] = RememberedOf(_MOST_KEPT)

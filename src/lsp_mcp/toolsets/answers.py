@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ from typing import Annotated
 from msgspec.structs import replace
 from pydantic import Field
 
+from lsp_mcp import budget
 from lsp_mcp.anchors import is_anchor, parse_anchor
 from lsp_mcp.errors import LspMcpError, PathError
 from lsp_mcp.evidence.implied import implied
@@ -136,8 +138,20 @@ class AnchorToolset(Toolset):
     ) -> list[Gap]:
         """That some `kind` of the symbol are not among those `known`: by code that does not name it, or not as code.
 
-        If it `is_alone`, without uses, interfaces of dependencies that have it are looked for, too.
+        If it `is_alone`, without uses, interfaces of dependencies that have it are looked for, too. What the server
+        does not tell within the present `budget` is unverified: it may still load what the proof has asked for.
         """
+        try:
+            async with asyncio.timeout(budget.present().rest()):
+                return await self._uncounted(target, kind, known, is_alone=is_alone, role=role)
+        except TimeoutError:
+            budget.cut()
+            text = f"not known yet whether there are {kind} that do not name {target.name}; ask again"
+            return [Gap("unverified", text, about="uncounted")]
+
+    async def _uncounted(
+        self, target: SymbolTarget, kind: str, known: Sequence[Place], *, is_alone: bool, role: str
+    ) -> list[Gap]:
         at = target.backend, target.path, target.identifier.start
         told = []
         what = await relied_on_by(*at, target.name)

@@ -201,13 +201,19 @@ class WorkspaceWords:
             return list(spans)
         return await asyncio.to_thread(self._meaning, packages, rules, spans, text, path, symbol)
 
-    async def that_import_from_here(self, files: Sequence[Path]) -> list[Path]:
-        """Those of `files` that may import a folder of the workspace; in a language without packages, all."""
+    async def that_may_use(self, path: Path, files: Sequence[Path]) -> list[Path]:
+        """Those of `files` that may use what `path` declares: they import its folder, directly or indirectly.
+
+        If its folder is a library's, those that import from the workspace; in a language without packages, all.
+        """
         packages = None if self._kept.unknown() else await self._packages_now()
         if packages is None:
             return list(files)
-        imports = self.index.imports
-        return [path for path in files if not all(map(packages.is_library, imports(str(path))))]
+        imports, folder = self.index.imports, str(path.parent)
+        if not packages.has(folder):
+            return [one for one in files if not all(map(packages.is_library, imports(str(one))))]
+        leading = await asyncio.to_thread(packages.leading_to, folder)
+        return [one for one in files if str(one.parent) == folder or packages.imports_any(imports(str(one)), leading)]
 
     async def reached_from(self, files: Collection[Path], *, seconds: float) -> Reached | None:
         """See `Words.reached_from`."""

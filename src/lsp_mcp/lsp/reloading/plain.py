@@ -39,6 +39,9 @@ class PlainReloading:
         """See `Reloading.load`: the notification was enough."""
         return False
 
+    async def load_alone(self, files: Collection[Path]) -> None:
+        """See `Reloading.load_alone`: it has read them when they were opened."""
+
     async def reload_all(self, root: Path, *, settings: bool = False) -> None:
         """See `Reloading.reload_all`: no request does that."""
 

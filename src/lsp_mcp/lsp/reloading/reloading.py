@@ -60,6 +60,9 @@ class Reloading(Protocol):
         `changed` are all since the last call that was not cancelled. See `Backend.sync` for `to_check`.
         """
 
+    async def load_alone(self, files: Collection[Path]) -> None:
+        """Make the server take in `files` that it reads only while they are open, and on which no others depend."""
+
     async def reload_all(self, root: Path, *, settings: bool = False) -> None:
         """Make a server that received no notifications look at the disk again; `root` is its folder.
 

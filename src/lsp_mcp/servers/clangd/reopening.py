@@ -132,6 +132,9 @@ class Reopening:
             return True
         return put_off
 
+    async def load_alone(self, files: Collection[Path]) -> None:
+        """See `Reloading.load_alone`: opening them was enough."""
+
     async def reload_all(self, root: Path, *, settings: bool = False) -> None:
         """Nothing: its index records what it has read, and stale parts are found when it is prepared."""
 

@@ -89,6 +89,14 @@ class PackageRequests(PlainReloading):
             await asyncio.gather(loading, self.buffers_changed(sources))
         return handed_over
 
+    async def load_alone(self, files: Collection[Path]) -> None:
+        """See `Reloading.load_alone`: by a request about each.
+
+        To wait until all views have settled, as for files that others import, takes half a minute in Go's own source.
+        """
+        self._unparsed.update(files)
+        await self._request_packages(files, await self._lifetime.live(), self._rules)
+
     def mistrust(self, path: Path, name: str) -> None:
         """See `Reloading.mistrust`: the server has the text of an open document in any case."""
         known = path in self._documents or path in self._handed_over
