@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
 from asking import BOUND, Ask, asking, skip_without
-from lsp_mcp.adapters import Language, load_adapter
+from lsp_mcp.adapters import load_adapter
 from lsp_mcp.backend import Indexed, Json, Report
 from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.finding import local_types
@@ -21,8 +21,8 @@ from lsp_mcp.lsp.served_documents import ServedDocuments
 from lsp_mcp.lsp.session import Session
 from lsp_mcp.servers.clangd.compilation import index_file
 from lsp_mcp.sessions.sessions import Sessions
-from lsp_mcp.text import Span, Text
-from lsp_mcp.words.local_types import Declared, declared_inside_functions
+from lsp_mcp.syntax.local_types import Declared, declared_locally
+from lsp_mcp.text import Text
 from lsp_mcp.workspace import Workspace
 
 skip_without("clangd")
@@ -234,11 +234,11 @@ def test_texts_are_searched_once_for_types_inside_functions(tmp_path: Path, monk
     (tmp_path / "compile_commands.json").write_text('[{"directory": ".", "file": "a.cc", "command": "c++ -c a.cc"}]')
     searched: list[str] = []
 
-    def searching(text: Text, spans: Iterable[Span], language: Language | None) -> list[Declared]:
+    def searching(text: Text, language_id: str) -> list[Declared]:
         searched.append(text.content)
-        return declared_inside_functions(text, spans, language)
+        return declared_locally(text, language_id)
 
-    monkeypatch.setitem(local_types._READERS, "types-first", searching)
+    monkeypatch.setattr(local_types, "declared_locally", searching)
 
     async def question(ask: Ask) -> None:
         for _ in range(2):

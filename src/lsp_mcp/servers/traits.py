@@ -64,6 +64,15 @@ class Diagnostics(Data, frozen=True):
     syntax_only: bool = False  # it knows errors of syntax, which no other file can cause
 
 
+class LocalTypes(Data, frozen=True):
+    """Types that a search by name does not know."""
+
+    subject: str  # what answers call them
+    # What is directly before and after a name that they may declare: files that only have others are not parsed for it.
+    before_pattern: str
+    after_pattern: str
+
+
 class Symbols(Data, frozen=True):
     """The form of the server's symbols."""
 
@@ -80,9 +89,7 @@ class Symbols(Data, frozen=True):
     implementation_goes_up: bool = False  # for concrete types and methods, implementation returns their interfaces
     qualifier_mark: str = ""  # ends what qualifies a name, if the places of the server's answers include that
     scope_separator: str = ""  # joins `containerName` and `name` into the full name; empty: `name` is the full name
-    # workspace/symbol does not have all types inside functions, and their members; "names-first": nor those of types
-    # without a name. Says how the code declares them: C's `int size;`, or Go's `size int`.
-    omits_local_types: Literal["", "types-first", "names-first"] = ""
+    local_types: LocalTypes | None = None  # types that workspace/symbol does not have, or not all of their members
     # The line of a field by which a type is embedded, whose members need no field's name; {name} is that name.
     embedded_pattern: str = ""
     # Text that ends with the name of a constant whose place in a list, like that of the next ones, gives the value;

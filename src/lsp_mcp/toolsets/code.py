@@ -347,7 +347,7 @@ class CodeTools(AnchorToolset):
         lacks = not any(workspace_symbol.is_called(one, name) for one in found.symbols)
         known = [symbol.place for symbol in found.symbols]
         local = await in_local_types(backend, parts, known, embedded=lacks)  # else the type has that name
-        places = [one for one, kind in local.places if keep(kind, one.path)]
+        places = [one for one, kinds in local.places if any(keep(kind, one.path) for kind in kinds)]
         gaps += not_searched(backend, parts[-1], places, unread=local.unread and lacks)
         cap = backend.plugin.symbols.workspace_symbol_cap
         most = f"{backend.plugin.name} gives at most {cap} names for one search"

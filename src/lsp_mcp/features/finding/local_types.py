@@ -1,10 +1,8 @@
-"""Types that a server's search by name does not know, and their members: `in_local_types`.
-
-Types inside functions, and, where names come first, types without a name.
-"""
+"""What types declare that a server's search by name does not know, as those inside functions: `in_local_types`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,21 +15,20 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.remembered import RememberedOf, kept_in_thread
 from lsp_mcp.requests.places import Place, text_or_none
-from lsp_mcp.words.local_types import Declared, Kind, declared_inside_functions
-from lsp_mcp.words.name_first_types import declared_unlisted
+from lsp_mcp.servers.traits import LocalTypes
+from lsp_mcp.syntax.local_types import Declared, Kind, declared_locally
+from lsp_mcp.text import Span, Text
 
 _MOST_FILES = 500
-_READERS = {"types-first": declared_inside_functions, "names-first": declared_unlisted}
-_SUBJECTS = {"types-first": "types inside functions", "names-first": "types inside functions or without a name"}
-
-_MOST_KEPT = 10_000  # declarations
-_KEPT: RememberedOf[Backend, tuple[Path, str], str, list[Declared]] = RememberedOf(_MOST_KEPT)  # the stamp is the text
+_BEFORE = 400  # characters examined before a name
+_MOST_KEPT = 20_000  # declarations: 6 MB
+_KEPT: RememberedOf[Backend, Path, str, list[Declared]] = RememberedOf(_MOST_KEPT)  # the stamp is the text
 
 
 class InLocalTypes(Struct, frozen=True):
-    """What seems to be declared by a name there, with its kind; `unread`: not every file was looked at."""
+    """What seems to be declared by a name there, with its possible kinds; `unread`: not every file was looked at."""
 
-    places: tuple[tuple[Place, Kind], ...] = ()
+    places: tuple[tuple[Place, tuple[Kind, ...]], ...] = ()
     unread: bool = False
 
 
@@ -43,28 +40,30 @@ async def in_local_types(
     Fields that have the name of a type, which they embed, only if `embedded`. Nothing for a server whose search by
     name finds these; none of those that are `known`.
     """
-    read = _READERS.get(backend.plugin.symbols.omits_local_types)
-    if read is None or not parts or not parts[-1].isidentifier():
+    rules = backend.plugin.symbols.local_types
+    if rules is None or not parts or not parts[-1].isidentifier():
         return InLocalTypes()
     *owners, word = parts
     words = await backend.words.files_with(word, seconds=budget.left())
     has = {(place.path, place.span.start) for place in known}
-    found: list[tuple[Place, Kind]] = []
+    found: list[tuple[Place, tuple[Kind, ...]]] = []
     kept = _KEPT.for_owner(backend)
     files = sorted(path for path in words.files if path.is_relative_to(backend.root))
     for path in files[:_MOST_FILES]:
         language = backend.plugin.language_of(path)
-        if not (text := await text_or_none(backend, path)):
+        if not (language and (text := await text_or_none(backend, path))):
             continue
         spans = [*await backend.words.occurrences(path, text, word)]
-        work = partial(read, text, spans, language)
-        declared = await kept_in_thread(kept, (path, word), text.content, work)
+        if not any(_may_be_declared(text, span, rules) for span in spans):
+            continue
+        declared = await kept_in_thread(kept, path, text.content, partial(declared_locally, text, language.id))
         found += [
-            (Place(path, one.span, text), one.kind)
+            (Place(path, one.span, text), one.kinds)
             for one in declared
-            if (path, one.span.start) not in has
+            if one.name == word
+            and (path, one.span.start) not in has
             and (embedded or not one.embedded)
-            and _is_in(one.around, owners, one.kind)
+            and any(_is_in(one.around, owners, kind) for kind in one.kinds)
         ]
     return InLocalTypes(tuple(found), bool(words.unknown) or len(files) > _MOST_FILES)
 
@@ -91,7 +90,15 @@ def _listed(backend: Backend, word: str, places: Sequence[Place]) -> str:
 
 
 def _subject(backend: Backend) -> str:
-    return _SUBJECTS[backend.plugin.symbols.omits_local_types]
+    rules = backend.plugin.symbols.local_types
+    return rules.subject if rules else ""
+
+
+def _may_be_declared(text: Text, span: Span, rules: LocalTypes) -> bool:
+    """Whether what is directly beside a word does not tell that it is only used there."""
+    content, start, end = text.content, text.point_offset(span.start), text.point_offset(span.end)
+    before = content[max(0, start - _BEFORE) : start]
+    return bool(re.search(rules.before_pattern, before) and re.compile(rules.after_pattern).match(content, end))
 
 
 def _is_in(around: Sequence[str], owners: Sequence[str], kind: Kind) -> bool:

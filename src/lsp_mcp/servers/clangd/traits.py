@@ -9,6 +9,7 @@ from lsp_mcp.servers.traits import (
     Hierarchy,
     Implied,
     InactiveRegions,
+    LocalTypes,
     Namesake,
     Refactorings,
     Renaming,
@@ -66,7 +67,7 @@ SYMBOLS = Symbols(
     # It indexes the standard library by itself.
     knows_libraries=True,
     # Its index has the types in functions and their methods, but not their fields; its outlines have none of them.
-    omits_local_types="types-first",
+    local_types=LocalTypes("types inside functions", r"(?<![.(!+%^|?-])(?<!->)\Z", r"(?![.)\]>+%^|?-])"),
     # Of macros: their expansions in an outline, their definitions in a name search.
     kinds={"null": "macro", "string": "macro"},
 )

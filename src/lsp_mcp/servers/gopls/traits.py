@@ -8,6 +8,7 @@ from lsp_mcp.servers.traits import (
     Documents,
     Encoder,
     Follower,
+    LocalTypes,
     Packages,
     Refactorings,
     Renaming,
@@ -55,7 +56,11 @@ SYMBOLS = Symbols(
     names_in_text=("variable",),
     # gopls 0.24 has nothing that a type inside a function declares, nor `var v struct { a int }`, `type S []struct { a
     # int }`.
-    omits_local_types="names-first",
+    local_types=LocalTypes(
+        "types inside functions or without a name",
+        r"(?m)(?:^|[{;(])[ \t]*(?:type[ \t]+|(?:\w+[ \t]*,[ \t]*)*|\*?(?:\w+\.)?)\Z",
+        r"(?![ \t]*(?::=|==|[.:)>+%^|?&!-]))",
+    ),
     embedded_pattern=r"\s*\*?(?:\w+\.)?{name}(?:\[.*\])?\s*(?:[`\"].*|//.*|/\*.*)?$",
     unkeyed_pattern=r"(?:\[[^\[\]\n]*\])?\{(?:\s*\{)*\s*(?!\w+\s*:)[^\s{}]",
     counted_pattern=r"\bconst\s*\((?:[^()]|\([^()]*\))*\biota\b(?:[^()]|\([^()]*\))*\Z|\bconst\s*\(\s*\w+\Z",
