@@ -187,6 +187,11 @@ class Renaming(Data, frozen=True):
     interface_pattern: str = "(?!)"
     local_type_pattern: str = "(?!)"
     reading_pattern: str = "(?!)"  # a call that writes into what it gets
+    # Names of functions by which many packages encode. What a hover says of a function, and of a method: its `package`.
+    coding_pattern: str = "(?!)"
+    function_package_pattern: str = "(?!)"
+    method_package_pattern: str = "(?!)"
+    field_name_pattern: str = "(?!)"  # the name of a field before its type, in the declaration of a type
     names_no_files: bool = False  # code never refers to files, so a file can be renamed freely within its folder
     packages: Packages | None = None
     # What it writes where an export passes a `name` on, so that importers keep the one that they are `given`. Empty:

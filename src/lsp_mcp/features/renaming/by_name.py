@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Site
-from lsp_mcp.features.renaming.encoded import may_encode
+from lsp_mcp.features.renaming.encoded import encoded_at
 from lsp_mcp.features.renaming.named_after import Renamed
 from lsp_mcp.features.renaming.string_mentions import string_mentions
 from lsp_mcp.requests.places import text_or_none
@@ -92,9 +92,11 @@ async def _encoded(backend: Backend, renamed: Renamed) -> str:
         named = encoder.tag_pattern.replace(_NAME, name)
         if encoder.tag_pattern and re.search(named, own):
             continue
-        tagged = bool(encoder.tag_pattern) and re.search(named, home) is not None
-        if tagged or await may_encode(backend, name, encoder, renamed.owner, place.path.parent):
-            return f"{name} may read and write {renamed.owner}.{renamed.name} by its name"
+        said = f"{name} may read and write {renamed.owner}.{renamed.name} by its name"
+        if encoder.tag_pattern and re.search(named, home):
+            return said
+        if at := await encoded_at(backend, name, encoder, renamed.owner, place.path.parent):
+            return f"{said}: {_shown(backend, at.path, at.span.start.line)} may get one"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Whether an encoder may get values of a type, and so read and write their fields by name: `may_encode`.
+"""Where an encoder may get values of a type, and so read and write their fields by name: `encoded_at`.
 
 The values that calls of the encoder take are followed: through the types of arguments, the fields of these types, and
 through functions whose parameters can be anything to their callers.
@@ -12,14 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError
+from lsp_mcp.features.renaming.assigned import assigned, returned
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.hover import hovers
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.references import references
-from lsp_mcp.requests.scope import type_definition_places
+from lsp_mcp.requests.scope import definition_places, type_definition_places
 from lsp_mcp.servers.traits import Encoder
 from lsp_mcp.syntax.declarations import declarations_of
 from lsp_mcp.syntax.signatures import Function, Signatures, signatures_of
@@ -29,32 +31,36 @@ from lsp_mcp.words.lexing import blanked
 
 _MOST_FILES = 300  # searched for one word
 _MOST_CALLS = 400  # of an encoder, and of functions that pass values on to it
-_MOST_TYPES = 100  # that have a field of the type, or of one that has
+_MOST_TYPES = 300  # that have a field of the type, or of one that has
 _SHARE = 0.08  # of a call's remaining time
 _MOST_KEPT = 20_000  # types
 _WORD = re.compile(r"[^\W\d]\w*")
+_VALUE = re.compile(r"[^\W\d]\w*(?!\w|\s*\.(?!\.))")
+_HEAD = 80  # characters before the arguments of a call
+_IN_PARENTHESES = re.compile(r"\([^()]*\)")  # in a type: what functions and methods take
 _COMMENT = re.compile(r"//.*")  # in a hover
 _FENCE = re.compile(r"```\w*\n(.*?)```", re.S)
 
 
 class _Taken(Struct):
-    """What an encoder gets: values whose types are made of the `types`, and anything in the files `anything`.
+    """What an encoder gets: values whose types are made of the `types`, and anything in the files `anything`; each with
+    the first place where it gets that.
 
     A value of one of the types `holders` has others in it that can be anything.
     """
 
-    types: set[str] = field(default_factory=set)
-    holders: set[str] = field(default_factory=set)
-    anything: set[Path] = field(default_factory=set)
+    types: dict[str, Place] = field(default_factory=dict)
+    holders: dict[str, Place] = field(default_factory=dict)
+    anything: dict[Path, Place] = field(default_factory=dict)
     is_whole: bool = True
 
 
 _TAKEN: RememberedOf[Backend, str, int, _Taken] = RememberedOf(_MOST_KEPT)
 
 
-async def may_encode(backend: Backend, name: str, encoder: Encoder, type_name: str, home: Path) -> bool:
-    """Whether the encoder called `name` may get a value that has one of the type `type_name`, of the folder `home`, in
-    it.
+async def encoded_at(backend: Backend, name: str, encoder: Encoder, type_name: str, home: Path) -> Place | None:
+    """Where the encoder called `name` may get a value that has one of the type `type_name`, of the folder `home`, in
+    it; None: it gets none.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -64,17 +70,22 @@ async def may_encode(backend: Backend, name: str, encoder: Encoder, type_name: s
         taken = await _Search(backend, name, encoder).taken()
         kept.put(name, generation, taken, 1 + len(taken.types))
     if not taken.is_whole:
-        taken.anything |= {path for path, _ in await _calling(backend, name, encoder)}
-    if not taken.types and not taken.anything:
-        return False
+        for path, text, at in await _calling(backend, name, encoder):
+            taken.anything.setdefault(path, Place(path, text.offsets_span(at, at), text))
+    every = [*taken.types.values(), *taken.anything.values()]
+    if not every:
+        return None
     carriers = await _carriers(backend, type_name, home)
-    if carriers is None or carriers.keys() & taken.types:
-        return True
+    if carriers is None:
+        return every[0]
+    if known := [place for word, place in taken.types.items() if word in carriers]:
+        return known[0]
     mentioning = await _using(backend, carriers)
-    if mentioning & taken.anything:
-        return True
+    if near := [place for path, place in taken.anything.items() if path in mentioning]:
+        return near[0]
     # One file puts a value of the one type into the other.
-    return bool(taken.holders) and bool(mentioning & await _using(backend, dict.fromkeys(taken.holders)))
+    holding = [place for word, place in taken.holders.items() if mentioning & await _using(backend, {word: None})]
+    return holding[0] if holding else None
 
 
 async def _files(backend: Backend, name: str, home: Path | None) -> list[Path]:
@@ -126,21 +137,25 @@ async def _declared_with(backend: Backend, path: Path, word: str, pattern: str) 
     if known is None:
         return set()
     found: set[str] = set()
+    code = blanked(text, language) if text else ""
     for one in known.declared:
-        part = f"{one.keyword} {known.slice(one.span)}"
-        if re.search(rf"\b{re.escape(word)}\b", part):
+        part = f"{one.keyword} {code[slice(*one.span)]}"
+        head, brace, fields = part.partition("{")
+        fields = re.sub(backend.plugin.renaming.field_name_pattern, "", brace + _IN_PARENTHESES.sub(" ", fields))
+        if re.search(rf"\b{re.escape(word)}\b", head + fields):
             names = (known.slice(name) for name in one.names)
             found.update(name for name in names if re.match(pattern.replace("{name}", re.escape(name)), part.strip()))
     return found
 
 
-async def _calling(backend: Backend, name: str, encoder: Encoder) -> list[tuple[Path, Text]]:
-    """The files with calls of the encoder."""
+async def _calling(backend: Backend, name: str, encoder: Encoder) -> list[tuple[Path, Text, int]]:
+    """The files with calls of the encoder, and where the first one is."""
     pattern = re.compile(encoder.call_pattern.replace("{name}", name))
     having = [(await backend.words.files_with(word)).files for word in encoder.words or (name,)]
     files = sorted({path for files in having for path in files})[:_MOST_FILES]
     texts = [(path, await text_or_none(backend, path)) for path in files]
-    return [(path, text) for path, text in texts if text and pattern.search(text.content)]
+    found = [(path, text, pattern.search(text.content) if text else None) for path, text in texts]
+    return [(path, text, call.start()) for path, text, call in found if text and call]
 
 
 class _Argument(Struct, frozen=True):
@@ -159,7 +174,8 @@ class _Search:
     def __init__(self, backend: Backend, name: str, encoder: Encoder) -> None:
         self._backend, self._name, self._encoder = backend, name, encoder
         self._found = _Taken()
-        self._passed: set[tuple[Path, int, int]] = set()  # parameters: function and number
+        # Parameters, local variables and results: where the function is, and the number or the name.
+        self._passed: set[tuple[Path, int, int | str]] = set()
         self._calls = 0
 
     async def taken(self) -> _Taken:
@@ -167,20 +183,41 @@ class _Search:
         values = re.compile(self._encoder.value_pattern.replace("{name}", self._name))
         try:
             async with asyncio.timeout(share_of_rest(_SHARE)):
-                for path, text in await _calling(self._backend, self._name, self._encoder):
+                for path, text, at in await _calling(self._backend, self._name, self._encoder):
                     language = self._backend.plugin.language_of(path)
                     if language is None or (signatures := await signatures_of(text, language.id)) is None:
-                        self._found.anything.add(path)
+                        self._found.anything.setdefault(path, Place(path, text.offsets_span(at, at), text))
                         continue
                     reading = re.compile(self._backend.plugin.renaming.reading_pattern)
                     starts = {
                         one.end(): bool(reading.search(one[0])) for one in values.finditer(blanked(text, language))
                     }
+                    others = await self._calls_of_others(path, text, starts)
                     for start, is_read in sorted(starts.items()):
+                        if start in others:
+                            continue
                         await self._follow(_arguments(path, signatures, start, is_read=is_read))
         except TimeoutError:
             self._found.is_whole = False
         return self._found
+
+    async def _calls_of_others(self, path: Path, text: Text, starts: Iterable[int]) -> set[int]:
+        """The calls, by where their arguments begin, that are surely of another package than the encoder."""
+        rules, found = self._backend.plugin.renaming, {}
+        for start in starts:
+            head = re.search(rf"(?:\b{self._name}\.)?(?<!\w)(\w+)\s*\(\Z", text.content[max(0, start - _HEAD) : start])
+            if head and re.fullmatch(rules.coding_pattern, head[0].rstrip("( ")):
+                at = start - len(head[0])
+                found[start] = Place(path, text.offsets_span(at, at + len(head[1])), text)
+        said = await hovers(self._backend, list(found.values()))
+        return {start for start, one in zip(found, said, strict=True) if self._is_of_another(one)}
+
+    def _is_of_another(self, hover: str) -> bool:
+        rules = self._backend.plugin.renaming
+        if function := re.search(rules.function_package_pattern, hover):
+            return function["package"] != self._name
+        method = re.search(rules.method_package_pattern, hover)
+        return method is not None and method["package"] in rules.encoders.keys() - {self._name}
 
     async def _follow(self, arguments: Iterable[_Argument], number: int | None = None) -> None:
         for index, argument in enumerate(arguments):
@@ -194,12 +231,15 @@ class _Search:
             return
         text, path = argument.signatures.text, argument.path
         code = blanked(text, self._backend.plugin.language_of(path))
-        words = [(one.start(), one[0]) for one in _WORD.finditer(code, argument.start, argument.end)]
+        # Of `a.b` it gets what `b` is.
+        anything = re.compile(self._backend.plugin.renaming.anything_pattern)
+        values = _VALUE.finditer(code, argument.start, argument.end)
+        words = [(one.start(), one[0]) for one in values if not anything.fullmatch(one[0])]
         places = [Place(path, text.offsets_span(at, at + len(word)), text) for at, word in words]
         for (at, word), place, said in zip(words, places, await hovers(self._backend, places), strict=True):
             found = _FENCE.search(said)
             if of := _type_in(_COMMENT.sub("", found[1]) if found else "", word):
-                self._found.types.update(_WORD.findall(of))
+                self._take_types(of, place)
                 await self._type_of(argument, at, word, place, of)
 
     async def _type_of(self, argument: _Argument, at: int, word: str, place: Place, said: str) -> None:
@@ -229,14 +269,20 @@ class _Search:
                 else _local_types(blanked(text, language), name, rules.local_type_pattern)
             )
             if local and not re.search(rules.anything_pattern, local):
-                self._found.types.update(_WORD.findall(local))
+                self._take_types(local, place)
             elif not whole or re.match(rules.interface_pattern.replace("{name}", re.escape(name)), body):
                 is_open = True  # an interface, or the parameter of a function's type
             elif re.search(rules.anything_pattern, body):
-                self._found.holders.add(name)
+                self._found.holders.setdefault(name, place)
         is_known = bool(declared) and not is_open
-        if not is_known and not await self._passed_on(argument, at, word) and is_open:
-            self._found.anything.add(argument.path)
+        if is_known or await self._passed_on(argument, at, word) or not is_open:
+            return
+        if not await self._assigned(argument, at, word) and not await self._returned(argument, at, place):
+            self._found.anything.setdefault(argument.path, place)
+
+    def _take_types(self, declared: str, place: Place) -> None:
+        for word in _WORD.findall(re.sub(self._backend.plugin.renaming.field_name_pattern, "", declared)):
+            self._found.types.setdefault(word, place)
 
     async def _passed_on(self, argument: _Argument, at: int, word: str) -> bool:
         """Follow `word` to the callers, if it is a parameter of the function around it."""
@@ -246,6 +292,39 @@ class _Search:
                 if parameter.name and signatures.slice(parameter.name) == word:
                     return await self._callers(argument, function, number)
         return False
+
+    async def _assigned(self, argument: _Argument, at: int, word: str) -> bool:
+        """Follow `word` to what it gets, if it is a variable of the function around it."""
+        signatures, path = argument.signatures, argument.path
+        around = [one.body for one in signatures.around(at) if one.body]
+        if not around:
+            return False
+        body = around[-1]
+        if (key := (path, body[0], word)) in self._passed:
+            return True
+        code = blanked(signatures.text, self._backend.plugin.language_of(path))
+        if (found := assigned(code, body, word, self._backend.plugin.renaming.reading_pattern)) is None:
+            return False
+        self._passed.add(key)
+        await self._follow(replace(argument, start=start, end=end, is_read=False) for start, end in found)
+        return True
+
+    async def _returned(self, argument: _Argument, at: int, place: Place) -> bool:
+        """Follow the call of a function of the workspace to what it returns."""
+        if at not in argument.signatures.calls:
+            return False
+        places = await definition_places(self._backend, place.path, place.span.start)
+        for path, start in places:
+            text, language = await text_or_none(self._backend, path), self._backend.plugin.language_of(path)
+            there = await signatures_of(text, language.id) if text and language else None
+            function = there.functions.get(there.text.point_offset(start)) if there else None
+            if there is None or function is None or function.body is None:
+                return False
+            if (key := (path, function.body[0], "")) not in self._passed:
+                self._passed.add(key)
+                found = returned(blanked(there.text, language), function.body)
+                await self._follow(_Argument(path, there, start, end, is_read=False) for start, end in found)
+        return bool(places)
 
     async def _callers(self, argument: _Argument, function: Function, number: int) -> bool:
         path, signatures = argument.path, argument.signatures
@@ -266,7 +345,7 @@ class _Search:
                 continue
             called = there.calls.get(offset)
             if called is None or called.listing is None:
-                self._found.anything.add(place.path)  # passed on as a value
+                self._found.anything.setdefault(place.path, place)  # passed on as a value
                 continue
             arguments = _arguments(place.path, there, called.listing.start, is_read=argument.is_read)
             await self._follow(arguments, number)

@@ -176,6 +176,10 @@ RENAMING = Renaming(
     anything_pattern=r"\b(?:any|interface)\b",
     collection_pattern=r"(?:map\[[^\]]*\]|\[\])\s*(?:any\b|interface\s*\{\})",
     reading_pattern=r"(?i)unmarshal|decode|bind|parse",
+    coding_pattern=r"(?:En|De)code\w*",
+    function_package_pattern=r"```go\nfunc (?P<package>\w+)\.",
+    method_package_pattern=r"```go\nfunc \((?:\w+ )?\*?(?P<package>\w+)\.",
+    field_name_pattern=r"(?m)(?:(?<=[{;])|^)[ \t]*\w+(?:[ \t]*,[ \t]*\w+)*[ \t]+(?=[\w\[*(])",
     interface_pattern=r"(?:type\s+)?{name}(?:\[[^{]*\])?\s*(?:=\s*)?interface\b",
     local_type_pattern=r"(?m)^[ \t]+type[ \t]+{name}\b",
     followers=(
