@@ -90,6 +90,8 @@ class Symbols(Data, frozen=True):
     qualifier_mark: str = ""  # ends what qualifies a name, if the places of the server's answers include that
     scope_separator: str = ""  # joins `containerName` and `name` into the full name; empty: `name` is the full name
     local_types: LocalTypes | None = None  # types that workspace/symbol does not have, or not all of their members
+    # Text up to the name of a type to which the same declaration gives another one, by which it is used.
+    tag_pattern: str = "(?!)"
     # The line of a field by which a type is embedded, whose members need no field's name; {name} is that name.
     embedded_pattern: str = ""
     # Text that ends with the name of a constant whose place in a list, like that of the next ones, gives the value;

@@ -32,6 +32,7 @@ from lsp_mcp.waiting import dispensable, phase, within
 
 _AT_ONCE = 8  # symbols asked about
 _SHARE = 0.8  # of the rest of the call's time for asking; what is known by then is the answer
+_BEFORE = 100  # characters before a name
 _MOST_DECLARED = 3  # places beyond which a symbol is certainly used: it has fewer other declarations
 _MOST_KEPT = 100_000  # symbols and uses of verdicts that are kept
 _JUDGED = frozenset({"function", "method", "variable", "constant", "type_alias"}) | TYPES
@@ -103,10 +104,9 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
 
     async def verdict(one: Container) -> _Verdict | RefusedError | SilentError:
         nonlocal done
-        try:
-            return await _known_verdict(backend, word_check, one, generation, room)
-        finally:
-            done += 1
+        found = await _known_verdict(backend, word_check, one, generation, room)
+        done += 1
+        return found
 
     tasks: list[asyncio.Task[_Verdict | RefusedError | SilentError]] = []
     with phase(lambda: f"{done} of {len(checked)} symbols asked about"), suppress(TimeoutError):
@@ -178,6 +178,9 @@ def _candidates(backend: Backend, declared: Sequence[Container], result: Unused)
         if one.kind not in _JUDGED:
             continue
         line = one.place.text.line(one.place.span.start.line)
+        end = one.place.text.point_offset(one.place.span.start)
+        if re.search(backend.plugin.symbols.tag_pattern, one.place.text.content[max(0, end - _BEFORE) : end]):
+            continue  # its other name is judged
         # What an interface asks for says which types implement it, even if nobody calls it.
         asked_for = one.kind == "method" and one.owner in interfaces
         if asked_for or is_test(adapter, one.place.path, name) or (implicit and re.search(implicit, line)):

@@ -64,6 +64,7 @@ DIAGNOSTICS = Diagnostics(
 SYMBOLS = Symbols(
     # A symbol's whole name is its container's, this, and its own.
     scope_separator="::",
+    tag_pattern=r"\btypedef\s+(?:const\s+)?(?:struct|union|enum)\s+\Z",
     # It indexes the standard library by itself.
     knows_libraries=True,
     # Its index has the types in functions and their methods, but not their fields; its outlines have none of them.
