@@ -27,9 +27,10 @@ CPP_FLAGS = ["-std=c++20", "-I."]
 def write_c(folder: Path, seed: int) -> None:
     """Write programs in C that compile.
 
-    They have tags, fields, static functions and constants of one name, textual includes in tables, functions and
-    enumerations, macros that name what is around them, shadowing, types that only one file knows, and tentative
-    definitions.
+    They have tags, fields, static functions, variables and constants of one name, textual includes in tables, functions
+    and enumerations, a list that is included with two macros, macros that name what is around them, shadowing, types
+    that only one file knows, tentative definitions, sources that only another one includes, a header with a part for
+    each include, old parameter lists, and `_Generic`.
     """
     _write(folder, random.Random(seed), _c, ["gcc", *C_FLAGS], "*.c")
 
@@ -54,6 +55,7 @@ def _write(
         for _ in range(_TRIES):
             (folder / name).mkdir(parents=True, exist_ok=True)
             for file, text in make(name, rng).items():
+                (folder / name / file).parent.mkdir(exist_ok=True)
                 (folder / name / file).write_text(text, "utf-8")
             paths = [str(path) for path in sorted((folder / name).glob(units))]
             command = [*compiler, "-fsyntax-only", "-pedantic-errors", *paths]
@@ -104,7 +106,8 @@ int {walk}(struct {opaque} *);
         "main.c": f"""#include "kept.h"
 struct {own} {{ int {f1}; struct {own} *{field}; }};
 enum {{ {low}, {high} }};
-static int {static}(struct {own} *{loc}) {{ return {loc}->{f1} + {low} + {red}; }}
+static struct {own} *held;
+static int {static}(struct {own} *{loc}) {{ held = {loc}; return {loc}->{f1} + {low} + {red}; }}
 struct {opaque} {{ int {g1}; }};
 static int {made}(int {par}) {{
   int {loc} = {par};
@@ -128,12 +131,53 @@ int main(void) {{ return {table}[0].call({glob}); }}
 struct {own} {{ char *{f1}; long {g2}; }};
 enum {{ {low} = 7 }};
 int {glob} = {blue};
-static char *{static}(struct {own} *{par}, int {loc}) {{ return {loc} + {low} ? {par}->{f1} : 0; }}
+static struct {own} *held;
+static char *{static}(struct {own} *{par}, int {loc}) {{ return {loc} + {low} ? {par}->{f1} : held->{f1}; }}
+#define ENTRY(word) static int made_##word(int {par}) {{ return {par}; }}
+#include "names.def"
+#undef ENTRY
+#define ENTRY(word) made_##word,
+static int (*const every[])(int) = {{
+#include "names.def"
+}};
+#undef ENTRY
+static int of_int(int {par}) {{ return {par}; }}
+static int of_text(char *{par}) {{ return {par}[0]; }}
+#define PICK(value) _Generic((value), int: of_int, char *: of_text)(value)
+int {run}_old({par}, {loc})
+  int {par};
+  struct {own} *{loc};
+{{ return PICK({par}) + PICK({loc}->{f1}) + every[0]({par}); }}
 int {run}(struct {tag} *{par}, {other}_t {loc}) {{
   struct {own} {field} = {{ 0, {loc}.{g2} }};
   enum {enum} {static}_kind = {red};
 #include "body.inc"
   return {par}->{f1} + {par}->{f2}->{f3} + {loc}.{g1} + {static}_kind + ({static}(&{field}, 1) != 0);
+}}
+""",
+        "names.def": f"ENTRY({f1})\nENTRY({f2})\n",
+        "twice.h": f"""#ifdef {name.upper()}_TYPES
+struct {opaque}_part {{ int {f1}; }};
+#endif
+#ifdef {name.upper()}_CALLS
+static int {static}_of(struct {opaque}_part *{par}) {{ return {par}->{f1}; }}
+#endif
+""",
+        "twice.c": f"""#define {name.upper()}_TYPES
+#include "twice.h"
+#undef {name.upper()}_TYPES
+#define {name.upper()}_CALLS
+#include "twice.h"
+int {name}_twice(void) {{ struct {opaque}_part {loc} = {{ 3 }}; return {static}_of(&{loc}); }}
+""",
+        "unity.c": '#include "kept.h"\n#include "parts/first.c"\n#include "parts/second.c"\n',
+        "parts/first.c": f"""static int {static}(int {par}) {{ return {par} + {glob}; }}
+struct {own} {{ int {f2}; }};
+int {name}_first(int {loc}) {{ struct {own} {par} = {{ {loc} }}; return {static}({par}.{f2}); }}
+""",
+        "parts/second.c": f"""int {name}_second(int {par}) {{
+  struct {own} {loc} = {{ {par} }};
+  return {static}({loc}.{f2}) + {name}_first(1);
 }}
 """,
         "body.inc": f"  {par}->{f1} += {macro}({loc}.{g1});\n  if ({par}->{f2}) {par}->{f2}->{f1} = {glob};\n",
