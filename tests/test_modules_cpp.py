@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from asking import Asked, asking, skip_without
-from lsp_mcp.adapters import load_adapter
-from lsp_mcp.lsp.session import SessionOptions
-from lsp_mcp.programs import find_command
 
 MODULE = """export module math;
 export int twice(int n) { return n + n; }
@@ -47,5 +44,4 @@ def test_uses_in_importers_are_found_and_a_changed_module_is_read_again(tmp_path
         errors = await ask("check")
         assert {one["location"]["file"] for one in errors["new"]} == {"a.cpp", "b.cpp"}
 
-    command = (*find_command(load_adapter("clangd")), "--experimental-modules-support")
-    asking("clangd", tmp_path, question, SessionOptions(command=tuple(map(str, command))))
+    asking("clangd", tmp_path, question)

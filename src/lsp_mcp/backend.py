@@ -240,6 +240,9 @@ class Coverage(Protocol):
     async def part_of(self, path: Path) -> tuple[Path, int] | None:
         """File and line, from 1, of the code that `path` is included inside of, without which the server reads it."""
 
+    async def wholes_of(self, path: Path) -> Sequence[tuple[Path, int]]:
+        """Files and lines, from 1, of the code that includes `path`, if the server does not read that well alone."""
+
     async def compiles_with(self, pattern: str) -> bool:
         """Whether a file may be compiled by a command that has text like `pattern`."""
 

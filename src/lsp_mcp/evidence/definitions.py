@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Json
@@ -95,6 +96,13 @@ def _is_declared_as_before(meaning: Meaning, reached: Reached) -> bool:
         if not named or not reached.words.isdisjoint(named) or any(reached.has(path) for path, _ in symbol.sites):
             return False
     return True
+
+
+def _of_part(symbol: Symbol, path: Path, whole: Path) -> Symbol:
+    """`symbol` as the server calls it where it is not shown `path` as a part of `whole`: by the file that has it."""
+    if not symbol.internal or any(site[0] != path for site in symbol.sites):
+        return symbol
+    return replace(symbol, id="", written=symbol.written.replace(whole.name, path.name, 1))
 
 
 class _Given(Struct, frozen=True):
@@ -213,7 +221,7 @@ class Definitions:
     async def _ask(self, site: Site) -> Meaning:
         path, point = site
         if part := await self._backend.coverage.part_of(path):  # shown it alone, the server would forget what it means
-            return await self._in_whole(path, point, *part)
+            return await self._in_wholes(path, point, [part])
         try:
             if (self._backend.plugin.word_check.by_folder and self._is_open_beside(path)) and (
                 found := await self._request(path, await self._backend.documents.text(path), point)
@@ -221,23 +229,36 @@ class Definitions:
                 return found
             text = await self._backend.documents.open(path)
             self._opened[path.parent] = path
-            return await self._request(path, text, point)
+            found = await self._request(path, text, point)
         except (PathError, PointError):
             return frozenset()
+        wholes = await self._backend.coverage.wholes_of(path)
+        return await self._in_wholes(path, point, wholes) or found
 
-    async def _in_whole(self, path: Path, point: Point, whole: Path, line: int) -> Meaning:
-        """What the word at `point` of `path` means where that is included: in `line` of `whole`.
-
-        A server of its own is shown `whole` with the contents of `path` in that line. All places of the word are asked
-        about at once.
-        """
+    async def _in_wholes(self, path: Path, point: Point, wholes: Iterable[tuple[Path, int]]) -> Meaning:
+        """What the word at `point` of `path` means where that is included: in lines of `wholes`."""
         backend, generation = self._backend, self._generation
+        found: dict[Site, Meaning] = {}
+        for whole, line in wholes:
+            for site, meaning in (await self._in_whole(path, point, whole, line)).items():
+                found[site] = found.get(site, frozenset()) | meaning
+        if found and generation == backend.generation == self._generation:
+            self._parts.add(path)
+            self._known.update((site, meaning) for site, meaning in found.items() if meaning)
+        return found.get((path, point), frozenset())
+
+    async def _in_whole(self, path: Path, point: Point, whole: Path, line: int) -> dict[Site, Meaning]:
+        """What the word at `point` of `path`, and each other like it there, means in `line` of `whole`.
+
+        A server of its own is shown `whole` with the contents of `path` in that line.
+        """
+        backend = self._backend
         if self._other_request or not backend.plugin.trial_arguments or await backend.coverage.part_of(whole):
-            return frozenset()
+            return {}
         try:
             joined = Joined(path, await backend.documents.text(path), whole, await backend.documents.text(whole), line)
             if not (identifier := joined.part.identifier_at(point)):
-                return frozenset()
+                return {}
             spans = await backend.words.occurrences(path, joined.part, joined.part.slice(identifier))
             found: dict[Site, Meaning] = {}
             async with backend.problems.trial(with_dependents=True) as trial:
@@ -247,13 +268,11 @@ class Definitions:
                     params = position_params(whole, joined.text, joined.of_part(start), trial.encoding)
                     result = await trial.request(backend.plugin.word_check.request, params)
                     to_site = partial(self._site_in, joined, trial.encoding)
-                    found[path, start] = await self._symbols(result, joined.part, start, to_site)
+                    meaning = await self._symbols(result, joined.part, start, to_site)
+                    found[path, start] = frozenset(_of_part(symbol, path, whole) for symbol in meaning)
         except (PathError, PointError, RefusedError):
-            return frozenset()
-        if generation == backend.generation == self._generation:
-            self._parts.add(path)
-            self._known.update(found)
-        return found[path, point]
+            return {}
+        return found
 
     async def _site_in(self, joined: Joined, encoding: PositionEncoding, location: Location) -> Site:
         """The start of a `Location` in a text that the server was shown with a part put in."""

@@ -29,16 +29,21 @@ _MOST_NAMED = 5
 
 class Namesakes(Struct, frozen=True):
     """The files that mean `others`, those of which it is `unknown`, and where the others are declared and
-    `defined`."""
+    `defined`; `misread` places mean others, too, in files that the server does not read well alone."""
 
     others: frozenset[Path] = frozenset()
     unknown: frozenset[Path] = frozenset()
     sites: frozenset[Site] = frozenset()
     defined: frozenset[Site] = frozenset()
+    misread: frozenset[Site] = frozenset()
 
     def own(self, places: Iterable[Place]) -> list[Place]:
         """Those of `places` that do not mean another symbol."""
-        return [place for place in places if place.path not in self.others]
+        return [place for place in places if not self.has(place)]
+
+    def has(self, place: Place) -> bool:
+        """Whether `place` means another symbol."""
+        return place.path in self.others or (place.path, place.span.start) in self.misread
 
     def gaps(self, backend: Backend, name: str, places: Iterable[Place]) -> list[Gap]:
         """The gap for those of `places`, uses of `name`, of which it is unknown what they mean."""
@@ -63,23 +68,11 @@ async def of_namesakes(backend: Backend, definitions: Definitions, places: Seque
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    rules = backend.plugin.word_check
-    if not rules.internal_pattern or not any(place.path != at[0] for place in places):
+    if not backend.plugin.word_check.internal_pattern:
         return Namesakes()
-    own = await definitions.meaning(at)
-    ids = {one.partition(" ")[0] for symbol in own for one in (symbol.id, *symbol.aliased) if one}
-    parts = {path for path in {place.path for place in places} if await backend.coverage.part_of(path)}
-    if not ids or not any(_may_be_another(rules.namesakes, symbol, places, parts) for symbol in own):
-        return Namesakes()
-    home = {path for path, _ in sites_of(own)}
-    names = {symbol.name for symbol in own}
-    named = [place for place in reversed(places) if place.text.slice(place.span) in names]
-    first = {place.path: place for place in named if place.path not in home}
-    await definitions.learn(first.values())
-    meanings = {path: definitions.known((path, place.span.start)) or frozenset() for path, place in first.items()}
-    same = {path: _with_id(meaning, ids, names) for path, meaning in meanings.items()}
-    left = {path: meaning for path, meaning in same.items() if meaning or not meanings[path]}
-    return _grouped(left, _with_id(own, ids, names))
+    misread = await _misread(backend, definitions, places, at)
+    left = [place for place in places if (place.path, place.span.start) not in misread]
+    return replace(await _in_other_files(backend, definitions, left, at), misread=misread)
 
 
 def is_definition(rule: Namesake, place: Place) -> bool:
@@ -108,22 +101,82 @@ async def own_references(backend: Backend, definitions: Definitions, path: Path,
 # --- inside ------------------------------------------------------------------------------------
 
 
-def _with_id(meaning: Meaning, ids: Collection[str], names: Collection[str]) -> Meaning:
-    return frozenset(
-        symbol
-        for symbol in meaning
-        if symbol.name in names and not {symbol.id.partition(" ")[0], *symbol.aliased}.isdisjoint(ids)
+async def _misread(backend: Backend, definitions: Definitions, places: Sequence[Place], at: Site) -> frozenset[Site]:
+    """Those of `places` that mean another symbol where their file is included, which the server has read alone.
+
+    So do other words for which the server has guessed the symbol: with an error, it corrects what is not declared.
+    """
+    own = await definitions.meaning(at)
+    ids = frozenset[str]().union(*map(_ids, own))
+    sites, names = sites_of(own), {symbol.name for symbol in own}
+    others = [place for place in places if place.text.slice(place.span) not in names]
+    guessed = {(place.path, place.span.start) for place in others if own and _is_guessed(backend, place)}
+    alone = {path for path in {place.path for place in places} if await backend.coverage.wholes_of(path)}
+    doubtful = [place for place in places if place.path in alone and place.text.slice(place.span) in names]
+    await definitions.learn(doubtful)
+    found = {(place.path, place.span.start) for place in doubtful}
+    meanings = {site: definitions.known(site) or frozenset() for site in found}
+    return frozenset(guessed).union(
+        site
+        for site, meaning in meanings.items()
+        if own and meaning and all(ids.isdisjoint(_ids(one)) and sites.isdisjoint(one.sites) for one in meaning)
     )
 
 
+def _is_guessed(backend: Backend, place: Place) -> bool:
+    start, guessed = place.text.point_position(place.span.start, backend.encoding), backend.plugin.diagnostics.guessed
+    problems = backend.problems.diagnostics(place.path) if guessed else ()
+    return any(one["range"]["start"] == start and re.search(guessed, str(one.get("code", ""))) for one in problems)
+
+
+async def _in_other_files(backend: Backend, definitions: Definitions, places: Sequence[Place], at: Site) -> Namesakes:
+    """`of_namesakes`, of whole files."""
+    rules = backend.plugin.word_check
+    if not any(place.path != at[0] for place in places):
+        return Namesakes()
+    own = await definitions.meaning(at)
+    ids = frozenset[str]().union(*[{*_ids(symbol), *symbol.aliased} for symbol in own])
+    parts = {path for path in {place.path for place in places} if await backend.coverage.part_of(path)}
+    names = {symbol.name for symbol in own}
+    having = {path for name in names for path in (await backend.words.files_with(name)).files}
+    if not ids or not any(_may_be_another(rules.namesakes, symbol, places, parts, having) for symbol in own):
+        return Namesakes()
+    home = {path for path, _ in sites_of(own)}
+    named = [place for place in reversed(places) if place.text.slice(place.span) in names]
+    first = {place.path: place for place in named if place.path not in home}
+    await definitions.learn(first.values())
+    meanings = {path: definitions.known((path, place.span.start)) or frozenset() for path, place in first.items()}
+    same = {path: _with_id(meaning, ids, names) for path, meaning in meanings.items()}
+    left = {path: meaning for path, meaning in same.items() if meaning or not meanings[path]}
+    return _grouped(left, _with_id(own, ids, names))
+
+
+def _with_id(meaning: Meaning, ids: frozenset[str], names: Collection[str]) -> Meaning:
+    return frozenset(
+        symbol for symbol in meaning if symbol.name in names and not ids.isdisjoint({*_ids(symbol), *symbol.aliased})
+    )
+
+
+def _ids(symbol: Symbol) -> frozenset[str]:
+    """What the server knows `symbol` by, which others may share."""
+    return frozenset(one for one in (symbol.id.partition(" ")[0], symbol.written) if one)
+
+
 def _may_be_another(
-    rules: Sequence[Namesake], symbol: Symbol, places: Sequence[Place], parts: Collection[Path]
+    rules: Sequence[Namesake],
+    symbol: Symbol,
+    places: Sequence[Place],
+    parts: Collection[Path],
+    having: Collection[Path],
 ) -> bool:
-    """Whether another symbol seems to be defined at one of `places`, or to own it: in `parts` of other code, unseen."""
+    """Whether another symbol seems to be defined at one of `places`, or to own it: in `parts` of other code, unseen.
+
+    Of internal ones it seems so if another file of the name of theirs is `having` the word.
+    """
     home = {path for path, _ in symbol.sites}
     if symbol.internal:
         names = {path.name for path in home}
-        if any(place.path not in home and place.path.name in names for place in places):
+        if any(path not in home and path.name in names for path in having):
             return True
         if not symbol.aliased:
             return False
@@ -147,7 +200,8 @@ def _grouped(meanings: Mapping[Path, Meaning], own: Meaning) -> Namesakes:
     groups: list[tuple[set[Path], set[Site], set[Site]]] = []  # files, declarations, definitions
     for path, meaning in [*meanings.items(), (None, own)]:
         files, sites = {path} if path else set[Path](), set(sites_of(meaning))
-        defined = {site for symbol in meaning for site in symbol.defined}
+        # What is internal is itself wherever it is declared, as by `static int count;`.
+        defined = {site for symbol in meaning for site in (symbol.sites if symbol.internal else symbol.defined)}
         for group in [one for one in groups if not one[1].isdisjoint(sites)]:
             groups.remove(group)
             files, sites, defined = files | group[0], sites | group[1], defined | group[2]

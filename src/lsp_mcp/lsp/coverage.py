@@ -208,6 +208,10 @@ class Coverage:
         """See `backend.Coverage.part_of`."""
         return None
 
+    async def included_at(self, path: Path) -> Sequence[tuple[Path, int]]:
+        """Some files and lines, from 1, that include `path`, of one that is not compiled by itself."""
+        return ()
+
     async def compiles_with(self, pattern: str) -> bool:
         """See `backend.Coverage.compiles_with`."""
         return True

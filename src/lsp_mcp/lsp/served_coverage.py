@@ -149,6 +149,14 @@ class ServedCoverage:
         """See `backend.Coverage.part_of`."""
         return await self._coverage.part_of(path)
 
+    async def wholes_of(self, path: Path) -> Sequence[tuple[Path, int]]:
+        """See `backend.Coverage.wholes_of`: it has errors then, or a file includes it several times."""
+        connection = self._lifetime.connection
+        wholes = await self._coverage.included_at(path)
+        is_repeated = len({whole for whole, _ in wholes}) < len(wholes)
+        has_errors = connection is not None and path in connection.notifications.diagnostics.errors
+        return wholes if is_repeated or has_errors else ()
+
     async def compiles_with(self, pattern: str) -> bool:
         """See `backend.Coverage.compiles_with`."""
         return await self._coverage.compiles_with(pattern)

@@ -58,6 +58,7 @@ class Diagnostics(Data, frozen=True):
         ""  # what ends a message without telling the problem: the same problem is told with and without
     )
     outdated_code: str = ""  # code of the error that means that all were found with an old text of another file
+    guessed: str = ""  # pattern of the codes of errors at words that the server takes for another, declared one
     syntax_source: str = ""  # the `source` of errors that hide the code after them from the server
     # It gives the diagnostics of closed files on request, by what is on disk; "unchanged" for one that it never checks.
     closed_on_request: bool = False

@@ -196,37 +196,41 @@ class Targets:
         return await (await self._declared(target)).loaded()
 
     async def _declared(self, target: SymbolTarget) -> SymbolTarget:
-        """The declaration of `target`, if that is in a file whose names have a meaning only where it is included.
+        """The declaration of `target`, if that is in a file whose names have their meaning only where it is included.
 
         If it is declared in such a file, too: a use of it in another.
         """
         backend, name = target.backend, target.name
-        if not name or not (part := await backend.coverage.part_of(target.path)):
+        if not name or not backend.plugin.compiles_files:
             return target
         definitions = self.sessions.word_checks.for_backend(backend).definitions
-        meaning = await definitions.meaning((target.path, target.identifier.start))
+        meaning = await definitions.meaning((target.path, target.identifier.start))  # then its errors are known
+        if not await _is_misread(backend, target.path):
+            return target
         sites = {site for symbol in meaning if len(meaning) == 1 for site in symbol.sites}
         uses = await self._used(backend, definitions, name, sites) if sites else []
         for path, point in [*sorted(sites), *uses]:
             text = await text_or_none(backend, path)
             if text and (span := text.identifier_at(point)) and text.slice(span) == name:
-                if path == target.path or await backend.coverage.part_of(path):
+                if path == target.path or await _is_misread(backend, path):
                     continue
-                here, there = self.anchor(target.path, target.identifier.start), self.anchor(path, point)
-                where = f"{self._workspace.display_path(part[0])}:{part[1]}"
-                said = news("resolved", f"{here}, included inside other code at {where}, means {there}")
-                text = await backend.documents.open(path)
-                return SymbolTarget(backend, path, text, span, (*target.resolved, said))
+                resolved = target.resolved
+                if part := await backend.coverage.part_of(target.path):
+                    here, there = self.anchor(target.path, target.identifier.start), self.anchor(path, point)
+                    where = f"{self._workspace.display_path(part[0])}:{part[1]}"
+                    said = f"{here}, included inside other code at {where}, means {there}"
+                    resolved = (*resolved, news("resolved", said))
+                return SymbolTarget(backend, path, await backend.documents.open(path), span, resolved)
         return target
 
     # --- inside ------------------------------------------------------------------------------------
 
     async def _used(self, backend: Backend, definitions: Definitions, name: str, sites: set[Site]) -> list[Site]:
         """A use of `name` in a file that is read by itself, if the symbol at `sites` is declared in none of these."""
-        if not all([await backend.coverage.part_of(path) for path, _ in sites]):
+        if not all([await _is_misread(backend, path) for path, _ in sites]):
             return []
         for path in (await backend.words.files_with(name)).files[:_MOST_FILES]:
-            if (text := await text_or_none(backend, path)) and not await backend.coverage.part_of(path):
+            if (text := await text_or_none(backend, path)) and not await _is_misread(backend, path):
                 for span in (await backend.words.occurrences(path, text, name)).spans[:_MOST_USES]:
                     meaning = await definitions.meaning((path, span.start))
                     if any(not sites.isdisjoint(symbol.sites) for symbol in meaning):
@@ -364,3 +368,8 @@ class Targets:
             in_file = list(group)
             self._workspace.allow(path)
             self.sessions.memory.remember(path, in_file[0].text, (place.span.start for place in in_file))
+
+
+async def _is_misread(backend: Backend, path: Path) -> bool:
+    """Whether names in `path` mean something else if a server reads it alone, and not where it is included."""
+    return bool(await backend.coverage.part_of(path) or await backend.coverage.wholes_of(path))

@@ -108,14 +108,15 @@ class _Search:
         place, sites = node.symbol.place, [site for child in node.children for site in child.sites]
         elsewhere = [site for site in sites if site.path != place.path]
         found = Namesakes()
-        if elsewhere and (is_root or any(site.path.name == place.path.name for site in elsewhere)):
+        if sites and (is_root or any(site.path.name == place.path.name for site in elsewhere)):
             uses = sites
             if is_root and node.symbol.kind in FUNCTIONS:
                 uses = [*sites, *(await references(self._backend, place.path, place.span.start)).places]
             found = await of_namesakes(self._backend, self._word_check.definitions, uses, _site(node))
         self._apart[_site(node)] = found.sites
         self.mixed += found.gaps(self._backend, place.text.slice(place.span), sites)
-        kept = [one for one in node.children if not one.sites or found.own(one.sites)]
+        kept = [replace(one, sites=tuple(found.own(one.sites))) for one in node.children]
+        kept = [new for new, one in zip(kept, node.children, strict=True) if new.sites or not one.sites]
         return replace(node, children=tuple([await self.without_namesakes(one) for one in kept]))
 
     # --- inside ------------------------------------------------------------------------------------

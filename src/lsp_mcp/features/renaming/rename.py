@@ -15,7 +15,7 @@ from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
 from lsp_mcp.edits.rewriting import by_word, without_prefix
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
-from lsp_mcp.evidence.namesakes import of_namesakes, own_references
+from lsp_mcp.evidence.namesakes import Namesakes, of_namesakes, own_references
 from lsp_mcp.features.editing.moving import in_its_folder, named_by_path, with_data, with_moves
 from lsp_mcp.features.renaming.by_name import found_by_name
 from lsp_mcp.features.renaming.in_macro_strings import in_macro_strings
@@ -150,7 +150,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     plan = with_data(backend, in_its_folder(backend, plan, path, text.slice(identifier).removesuffix("_test")))
     namesakes = await of_namesakes(backend, Definitions(backend), _places(plan), (path, identifier.start))
     mixed = tuple(namesakes.gaps(backend, text.slice(identifier), _places(plan)))
-    plan = _without_files(plan, namesakes.others)
+    plan = _without_others(plan, namesakes)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
     _refuse_others_alone(backend, plan, strangers)
     strangers = await _unproven(backend, strangers, (path, identifier.start))
@@ -279,9 +279,14 @@ async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: W
     return doubts
 
 
-def _without_files(plan: EditPlan, files: Collection[Path]) -> EditPlan:
-    kept = (step for step in plan.steps if not (isinstance(step, FileChange) and step.path in files))
-    return replace(plan, steps=tuple(kept))
+def _without_others(plan: EditPlan, namesakes: Namesakes) -> EditPlan:
+    steps: list[Step | None] = []
+    for step in plan.steps:
+        wrong = []
+        if isinstance(step, FileChange):
+            wrong = [one for one in step.changes if namesakes.has(Place(step.path, one.span, step.before))]
+        steps.append(step.without(wrong) if isinstance(step, FileChange) and wrong else step)
+    return replace(plan, steps=tuple(step for step in steps if step))
 
 
 def _places(plan: EditPlan) -> list[Place]:

@@ -37,6 +37,8 @@ class Compilation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     whole_prefix: str = ""
     whole_unless: str = ""  # texts that cannot be prefixed so
     module_pattern: str = "(?!)"  # in the text of a file that others import
+    module_argument: str = ""  # makes the server build the modules that files import
+    module_database: str = "(?!)"  # in a database with files that are modules by their names, and no built ones
     stopped_code: str = ""  # code of the error that means that further errors were not reported
     load_most: int = 0  # more files than that are not opened one by one: another server indexes them
 
@@ -55,6 +57,9 @@ COMPILATION = Compilation(
     whole_prefix=";",
     whole_unless=r"(?m)^[ \t]*(?:export[ \t]+)?module\b",
     module_pattern=r"(?m)^[ \t]*(?:export[ \t]+)?module[ \t]+\w[\w.:]*[ \t]*(?:\[\[[^;\n]*)?;",
+    # Without it clangd 22 knows no module but those that commands name, as built.
+    module_argument="--experimental-modules-support",
+    module_database=r"""(?s)(?!.*(?:-fmodule-file=|\.modmap\b)).*\.(?:cppm|ixx|ccm|cxxm|c\+\+m)\"""",
     # The twenty-first error, wherever the others are, if the build or an editor says how files are compiled.
     stopped_code="fatal_too_many_errors",
     database="compile_commands.json",

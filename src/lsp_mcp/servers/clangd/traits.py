@@ -56,6 +56,8 @@ DIAGNOSTICS = Diagnostics(
     clears_closed=True,
     elsewhere_pattern="[Ii]n (?:included file|template): ",
     remark_pattern=r" \(fix(?:es)? available\)",
+    # "use of undeclared identifier 'mode'; did you mean 'node'?": it takes the word for a use of that.
+    guessed=r"_suggest\Z",
     # A header has changed since clangd read it for this document, and more errors follow, such as redefinitions.
     outdated_code="fe_ast_file_modified",
 )

@@ -71,12 +71,15 @@ class Build(Coverage):
 
     def arguments(self) -> list[str]:
         """Additions to the server's command; locks the folder for its index."""
-        return [*self._of_database(), *(self.remote.arguments if self.remote else ())]
-
-    def _of_database(self) -> list[str]:
         file = self._database.find()
-        if file is None:
-            return []
+        of_database = [*self._of_database(file), *self._of_modules(file)] if file else []
+        return [*of_database, *(self.remote.arguments if self.remote else ())]
+
+    def _of_modules(self, file: Path) -> list[str]:
+        has_modules = re.match(self._rules.module_database.encode(), content_or_nothing(file))
+        return [self._rules.module_argument] if has_modules else []
+
+    def _of_database(self, file: Path) -> list[str]:
         if self._folder and self._folder.is_full:
             self._release()
             self._folder = None
@@ -158,6 +161,10 @@ class Build(Coverage):
     async def part_of(self, path: Path) -> tuple[Path, int] | None:
         """See `Coverage.part_of`."""
         return await self.files.part_of(path)
+
+    async def included_at(self, path: Path) -> Sequence[tuple[Path, int]]:
+        """See `Coverage.included_at`."""
+        return await self.files.included_at(path)
 
     async def parts_among(self, paths: Iterable[Path]) -> set[Path]:
         """Those of `paths` that are only a part of other code, see `BuildFiles.part_of`."""

@@ -7,7 +7,7 @@ import glob
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -26,6 +26,7 @@ from lsp_mcp.words.word_search import WordSearch
 
 _NOTHING: frozenset[Path] = frozenset()
 _MOST_INCLUDERS = 20  # of a file, which are read
+_MOST_WHOLES = 2  # includes by one file, in which the server is shown the included one
 _MOST_READ = 500_000  # bytes of each
 
 
@@ -74,6 +75,7 @@ class BuildFiles:
         self._leading_out: tuple[View, frozenset[Path]] | None = None
         self._conditional: dict[str, list[Path]] = {}
         self._parts: dict[Path, tuple[Path, int] | None] = {}  # see `part_of`
+        self._including: dict[Path, Sequence[tuple[Path, int]]] = {}  # see `included_at`
         self._words = WordSearch()
         self._included = Included(adapter)
         self.on_included: Callable[[Collection[Path]], None] = lambda _: None  # files are sources that were none
@@ -95,6 +97,7 @@ class BuildFiles:
         self._view = None
         self._conditional = {}
         self._parts = {}
+        self._including = {}
         self._words.changed(paths)
 
     def replace(self, includes: Includes, included: Included, compiled: Collection[Path]) -> None:
@@ -199,6 +202,19 @@ class BuildFiles:
             )
         return known[path]
 
+    async def included_at(self, path: Path) -> Sequence[tuple[Path, int]]:
+        """A file, if possible a compiled one, and lines, from 1, that include `path`; none if that is compiled."""
+        if path in self._compiled:
+            return ()
+        await self.view()
+        known = self._including  # replaced when something changes in the meantime
+        if path not in known:
+            includers = sorted(
+                self._includes.includers_by_any_name(path), key=lambda one: (one not in self._compiled, one)
+            )
+            known[path] = await asyncio.to_thread(_included_at, path, includers, self._includes.places)
+        return known[path]
+
     async def whole_unit(self, path: Path, text: Text, language: Language, prefix: str, *, apart: bool) -> WholeUnit:
         """See `WholeUnit`."""
         await self.view()
@@ -260,6 +276,16 @@ def _part_of(
                 return None
             found = found or (includer, before.count("\n") + 1)
     return found
+
+
+def _included_at(
+    path: Path, includers: Iterable[Path], places: Callable[[Path, Path, bytes], list[int]]
+) -> list[tuple[Path, int]]:
+    for includer in includers:
+        content = content_or_nothing(includer)[:_MOST_READ]
+        if found := places(path, includer, content):
+            return [(includer, content[:place].count(b"\n") + 1) for place in found[:_MOST_WHOLES]]
+    return []
 
 
 def _look(
