@@ -158,7 +158,9 @@ class _Reader:
         while waiting:
             one, called = waiting.pop()
             kind = one.kind
-            if kind in _KINDS:
+            if kind == CursorKind.ENUM_DECL and one.type.kind == TypeKind.INVALID:
+                pass  # `using enum name;`, of which libclang 18 does not tell what it names
+            elif kind in _KINDS:
                 self._declared(one, _KINDS[kind])
             elif kind in _USES:
                 self._used(one, one.hash in called, optional=(one.hash, one.location.offset) in specializations)
