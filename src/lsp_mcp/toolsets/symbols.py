@@ -198,7 +198,7 @@ class Targets:
     async def _declared(self, target: SymbolTarget) -> SymbolTarget:
         """The declaration of `target`, if that is in a file whose names have their meaning only where it is included.
 
-        If it is declared in such a file, too: a use of it in another.
+        If it is declared in such a file, too: a use of it in another, else that declaration.
         """
         backend, name = target.backend, target.name
         if not name or not backend.plugin.compiles_files:
@@ -209,11 +209,13 @@ class Targets:
             return target
         sites = {site for symbol in meaning if len(meaning) == 1 for site in symbol.sites}
         uses = await self._used(backend, definitions, name, sites) if sites else []
-        for path, point in [*sorted(sites), *uses]:
+        declared = sorted(site for site in sites if site[0] != target.path)
+        well = [site for site in (*declared, *uses) if not await _is_misread(backend, site[0])]
+        if not well and len(declared) == len(sites):  # the server knows at least what is declared where it reads that
+            well = [site for site in declared if not await backend.coverage.part_of(site[0])]
+        for path, point in well:
             text = await text_or_none(backend, path)
             if text and (span := text.identifier_at(point)) and text.slice(span) == name:
-                if path == target.path or await _is_misread(backend, path):
-                    continue
                 resolved = target.resolved
                 if part := await backend.coverage.part_of(target.path):
                     here, there = self.anchor(target.path, target.identifier.start), self.anchor(path, point)
