@@ -80,6 +80,14 @@ class RefusedError(LspMcpError):
         return self.code in _ASK_AGAIN
 
 
+class ElsewhereError(RefusedError):
+    """An action of our own, called `action` in lists of actions, is not possible at a place, but may be near it."""
+
+    def __init__(self, message: str, action: str) -> None:
+        super().__init__(message)
+        self.action = action
+
+
 _ASK_AGAIN = (-32801, -32802)  # LSP 3.17, `LSPErrorCodes`: ContentModified, ServerCancelled
 
 

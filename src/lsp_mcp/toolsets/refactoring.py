@@ -14,9 +14,9 @@ from pydantic import Field
 
 from lsp_mcp.backend import Backend, Scope
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step
-from lsp_mcp.errors import CallerError, PointError, RefusedError
+from lsp_mcp.errors import CallerError, ElsewhereError, PointError, RefusedError
 from lsp_mcp.features.checking.checking import problems
-from lsp_mcp.features.editing.offered_nearby import offered_nearby, own_actions
+from lsp_mcp.features.editing.offered_nearby import offered_nearby, own_actions, own_nearby
 from lsp_mcp.features.editing.relocating import import_path
 from lsp_mcp.features.editing.tidying import formatting
 from lsp_mcp.prose import count
@@ -86,27 +86,14 @@ class RefactorTools(Extracting):
         Returns the diff and the errors it causes."""
         if tool := _OTHER_TOOLS.get(_normal(action or "")):
             raise CallerError(f"{tool}.")
-        if _normal(action or "") == _SIGNATURE:
-            return await self._change_signature(
-                call, target, options or {}, apply=apply, confirmed=confirmed, allow_partial=allow_partial
+        try:
+            own = await self._own(
+                call, target, action, options, apply=apply, confirmed=confirmed, allow_partial=allow_partial
             )
-        if _normal(action or "").split()[:1] == [_MOVE] and options:
-            moved = await self._relocate(
-                call, target, options, apply=apply, confirmed=confirmed, allow_partial=allow_partial
-            )
-            if moved is not None:
-                return moved
-        if _normal(action or "") == _INTERFACE:
-            return await self._extract_interface(
-                call, target, options or {}, apply=apply, confirmed=confirmed, allow_partial=allow_partial
-            )
-        if _normal(action or "").split()[:1] == [_INLINE]:
-            keep = bool((options or {}).get("keep"))
-            inlined = await self._inline_everywhere(
-                call, target, keep=keep, apply=apply, confirmed=confirmed, allow_partial=allow_partial
-            )
-            if inlined is not None:
-                return inlined
+        except ElsewhereError as error:
+            raise RefusedError(f"{error}{await self._own_nearby(call, target, error.action)}") from None
+        if own is not None:
+            return own
         backend, find = await self._handle(call, target)
 
         async def ask() -> _Found:
@@ -143,6 +130,50 @@ class RefactorTools(Extracting):
         )
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _own(
+        self,
+        call: Call,
+        target: str,
+        action: str | None,
+        options: dict[str, Any] | None,
+        *,
+        apply: bool,
+        confirmed: bool,
+        allow_partial: bool,
+    ) -> str | None:
+        """The answer of an action that is not the server's; None if it is another one."""
+        if _normal(action or "") == _SIGNATURE:
+            return await self._change_signature(
+                call, target, options or {}, apply=apply, confirmed=confirmed, allow_partial=allow_partial
+            )
+        if _normal(action or "").split()[:1] == [_MOVE] and options:
+            moved = await self._relocate(
+                call, target, options, apply=apply, confirmed=confirmed, allow_partial=allow_partial
+            )
+            if moved is not None:
+                return moved
+        if _normal(action or "") == _INTERFACE:
+            return await self._extract_interface(
+                call, target, options or {}, apply=apply, confirmed=confirmed, allow_partial=allow_partial
+            )
+        if _normal(action or "").split()[:1] == [_INLINE]:
+            keep = bool((options or {}).get("keep"))
+            inlined = await self._inline_everywhere(
+                call, target, keep=keep, apply=apply, confirmed=confirmed, allow_partial=allow_partial
+            )
+            if inlined is not None:
+                return inlined
+        return None
+
+    async def _own_nearby(self, call: Call, target: str, action: str) -> str:
+        """Where one of our own actions is possible instead, as a sentence; empty if that is not known."""
+        found = await self._targets.target(await self._targets.handle(call, target))
+        place = await own_nearby(found.backend, found.path, found.identifier.start, action)
+        if place is None:
+            return ""
+        self._targets.hand_out_readable([place])
+        return f" It is possible at {self._targets.anchor(place.path, place.span.start)}| {place.code}"
 
     async def _handle(self, call: Call, target: str) -> tuple[Backend, Any]:
         """The backend for `target`, ready, and a function that finds the place in its present text."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import ElsewhereError, RefusedError
 from lsp_mcp.features.editing.relocating import declared_in
 from lsp_mcp.requests.declaration import declaration
 from lsp_mcp.requests.package_clause import package_clause
@@ -51,7 +51,9 @@ async def methods_of(backend: Backend, path: Path, point: Point) -> Methods:
     offset = text.point_offset(point)
     declared = next((one for one in own.declared if any(n[0] == offset for n in one.names)), None) if own else None
     if own is None or declared is None or declared.receiver or packages is None or not packages.interface:
-        raise RefusedError("an interface is extracted from a type, at its declaration outside of functions.")
+        raise ElsewhereError(
+            "an interface is extracted from a type, at its declaration outside of functions.", "extract interface"
+        )
     name = own.slice(next(one for one in declared.names if one[0] == offset))
     clause = package_clause(backend.plugin, path, text.content)
     found: dict[str, Method] = {}

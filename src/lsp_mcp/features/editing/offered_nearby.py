@@ -11,7 +11,7 @@ from lsp_mcp.errors import LspMcpError
 from lsp_mcp.requests.code_actions import Action, code_actions
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.references import references
-from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.requests.scope import definition_places, type_definition_places
 from lsp_mcp.requests.symbol_text import enclosing_text
 from lsp_mcp.syntax.declarations import Declarations, declarations_of
 from lsp_mcp.syntax.signatures import signatures_of
@@ -30,13 +30,8 @@ async def offered_nearby(
     """The first place where the server offers what `is_wanted`: where the symbol at `point` is declared or used, or
     at the name of a declaration around it.
     """
-    sites: list[tuple[Path, Point]] = []
+    sites = await _declarations_near(backend, path, point)
     with suppress(LspMcpError):
-        sites += await definition_places(backend, path, point)
-        around = await enclosing_text(backend, path, Span(point, point))
-        for one in (around.symbol, *reversed(around.owners)) if around else ():
-            if one:
-                sites.append((path, one.place.span.start))
         uses = (await references(backend, path, point)).places if text.identifier_at(point) else ()
         sites += [(one.path, one.span.start) for one in uses[: _MOST_USES + 1]]
     for file, start in dict.fromkeys(sites):
@@ -47,6 +42,39 @@ async def offered_nearby(
             if is_wanted(await code_actions(backend, file, there, Span(start, start))):
                 return Place(file, Span(start, start), there)
     return None
+
+
+async def own_nearby(backend: Backend, path: Path, point: Point, action: str) -> Place | None:
+    """The first place where one of our own actions is possible whose name begins with `action`: where the symbol at
+    `point`, or its type, is declared, or at a declaration around it.
+    """
+    for file, start in dict.fromkeys(await _declarations_near(backend, path, point, types=True)):
+        if not file.is_relative_to(backend.root):
+            continue
+        with suppress(LspMcpError):
+            there = await backend.documents.open(file)
+            offered = await own_actions(backend, file, there, [Span(start, start)])
+            if any(one.startswith(action) for one in offered):
+                return Place(file, Span(start, start), there)
+    return None
+
+
+async def _declarations_near(
+    backend: Backend, path: Path, point: Point, *, types: bool = False
+) -> list[tuple[Path, Point]]:
+    """Where the symbol at `point` is declared, with `types` its type, too, and the declarations around it."""
+    sites: list[tuple[Path, Point]] = []
+    with suppress(LspMcpError):
+        sites += await definition_places(backend, path, point)
+    if types:
+        with suppress(LspMcpError):
+            sites += await type_definition_places(backend, path, point)
+    with suppress(LspMcpError):
+        around = await enclosing_text(backend, path, Span(point, point))
+        for one in (around.symbol, *reversed(around.owners)) if around else ():
+            if one:
+                sites.append((path, one.place.span.start))
+    return sites
 
 
 async def own_actions(backend: Backend, path: Path, text: Text, spans: Sequence[Span]) -> list[str]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.disk.files import content_or_nothing
-from lsp_mcp.errors import CallerError, PathError, RefusedError
+from lsp_mcp.errors import CallerError, ElsewhereError, PathError, RefusedError
 from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.prose import first_few
 from lsp_mcp.requests.declaration import declaration
@@ -81,7 +81,9 @@ class Relocation:
             next((one for one in read.declared if any(n[0] == offset for n in one.names)), None) if read else None
         )
         if read is None or declared is None:
-            raise CallerError("only what is declared outside of functions and types can be moved to another package.")
+            raise ElsewhereError(
+                "only what is declared outside of functions and types can be moved to another package.", "move"
+            )
         if declared.receiver:
             raise CallerError(f"a method moves with its type: pass {declared.receiver}.")
         if declared.is_ordered:

@@ -35,6 +35,8 @@ _SHARE = 0.8  # of the rest of the call's time for asking; what is known by then
 _BEFORE = 100  # characters before a name
 _MOST_DECLARED = 3  # places beyond which a symbol is certainly used: it has fewer other declarations
 _MOST_KEPT = 100_000  # symbols and uses of verdicts that are kept
+_LOCAL = frozenset({"variable", "constant"})
+_UNNAMED = re.compile(r"(?:^|[.:])[<(][^:.]*\Z")  # `<function>`, `T::(anonymous struct)`
 _JUDGED = frozenset({"function", "method", "variable", "constant", "type_alias"}) | TYPES
 
 
@@ -173,9 +175,15 @@ def _candidates(backend: Backend, declared: Sequence[Container], result: Unused)
     implicit = adapter.tests.implicit_pattern
     found = []
     interfaces = {one.name for one in declared if one.kind == "interface"}
+    outer: Container | None = None  # the last function, before what is in it
     for one in declared:
         name = last_word(one.name)
-        if one.kind not in _JUDGED:
+        is_local = outer is not None and one.kind in _LOCAL and outer.holds(one.place.span.start)
+        if one.kind in ("function", "method") and not (outer and outer.holds(one.place.span.start)):
+            outer = one
+        spelled = one.place.text.slice(one.place.span)
+        is_named = spelled in one.name and not _UNNAMED.search(one.name)
+        if one.kind not in _JUDGED or is_local or not (spelled and is_named):
             continue
         line = one.place.text.line(one.place.span.start.line)
         end = one.place.text.point_offset(one.place.span.start)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.edits.rewriting import change_of
-from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.errors import CallerError, ElsewhereError, RefusedError
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.signatures.rewriting import CannotError, Rewriting
 from lsp_mcp.features.signatures.uses import Uses
@@ -159,7 +159,9 @@ class _Planner:
                 others.append((place, "is in the definition of a macro" if is_in_macro else _AS_VALUE))
         own = [one for one in declared if one.site in uses.own] or declared
         if not own:
-            raise RefusedError(f"{uses.name} is not a function or method: only these have parameters")
+            raise ElsewhereError(
+                f"{uses.name} is not a function or method: only these have parameters.", "change_signature"
+            )
         functions = [one.function for one in [*own, *declared]]
         size = len(functions[0].parameters)
         names = [
