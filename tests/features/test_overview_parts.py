@@ -61,7 +61,8 @@ GO = [("example.com/x", ".")]
 def test_imports_with_known_beginnings_lead_only_where_these_say(
     spelled: str, importer: str, folder: str | None
 ) -> None:
-    assert Folders(map(PurePosixPath, FILES), GO).meant(spelled, PurePosixPath(importer)) == folder
+    meant = Folders(map(PurePosixPath, FILES), GO).meant(spelled, PurePosixPath(importer))
+    assert (meant and meant[0]) == folder
 
 
 @pytest.mark.parametrize(
@@ -84,4 +85,20 @@ def test_imports_with_known_beginnings_lead_only_where_these_say(
 def test_other_imports_lead_to_the_folder_that_is_spelled_alike(
     spelled: str, importer: str, folder: str | None
 ) -> None:
-    assert Folders(map(PurePosixPath, FILES)).meant(spelled, PurePosixPath(importer)) == folder
+    meant = Folders(map(PurePosixPath, FILES)).meant(spelled, PurePosixPath(importer))
+    assert (meant and meant[0]) == folder
+
+
+@pytest.mark.parametrize(
+    ("spelled", "importer", "file"),
+    [
+        ("app.models.user", "src/app/views.py", "src/app/models/user.py"),
+        (".models", "src/app/views.py", ""),
+        ("b.h", "lib/a.cc", "lib/b.h"),
+        ("./parts/button", "ui/index.ts", "ui/parts/button.tsx"),
+    ],
+)
+def test_an_import_that_names_a_file_leads_to_it(spelled: str, importer: str, file: str) -> None:
+    meant = Folders(map(PurePosixPath, FILES)).meant(spelled, PurePosixPath(importer))
+    assert meant is not None
+    assert meant[1] == file

@@ -54,6 +54,9 @@ def overview_lines(answer: WorkspaceOverview, anchor: AnchorTo) -> Iterator[str]
     if lists["most_used"]:
         used = [f"{one['name']} {one['anchor']} {one['uses']:,}" for one in lists["most_used"]]
         yield f"most used (uses): {', '.join(used)}"
+    if lists["most_imported"]:
+        imported = [f"{one['file']} {one['files']}" for one in lists["most_imported"]]
+        yield f"most imported (by files): {', '.join(imported)}"
     if lists["most_changed"]:
         changed = [f"{one['file']} {one['commits']}" for one in lists["most_changed"]]
         yield f"most changed (of the last 500 commits): {', '.join(changed)}"
@@ -79,6 +82,7 @@ def overview_fields(answer: WorkspaceOverview, shown: Callable[[Place], dict[str
         "layers": [[name or _ROOT for name in names][:most] for names in found.layers],
         "circles": [[name or _ROOT for name in names] for names in found.circles[:most]],
         "most_used": [{"name": one.name, "uses": uses, **shown(one.place)} for one, uses in found.used[:most]],
+        "most_imported": [{"file": file, "files": times} for file, times in found.imported[:most]],
         "most_changed": [{"file": file, "commits": commits} for file, commits in found.changed[:most]],
     }
 

@@ -1,4 +1,4 @@
-"""The folder of a workspace that an import leads to, by the spelling of both: `Folders`. Pure.
+"""The folder and file of a workspace that an import leads to, by the spelling of both: `Folders`. Pure.
 
 Two folders may end alike, so it can be wrong: good for an overview only.
 """
@@ -25,9 +25,12 @@ class Folders:
     def __init__(self, files: Iterable[PurePosixPath], beginnings: Sequence[tuple[str, str]] = ()) -> None:
         self._beginnings = sorted(beginnings, key=lambda one: -len(one[0]))
         self._of: dict[str, str] = {}  # by path, with and without its ending
+        self._files: dict[str, str] = {}  # by path, with and without its ending
         self._ends: dict[tuple[str, ...], set[str]] = {}  # by the last parts of a path
         for file in files:
             folder = "" if str(file.parent) == "." else str(file.parent)
+            for path in (str(file), str(file.with_suffix(""))):
+                self._files.setdefault(path, str(file))
             for path in {str(file), str(file.with_suffix("")), folder}:
                 if path:
                     self._of.setdefault(path, folder)
@@ -35,8 +38,16 @@ class Folders:
                     for number in range(1, min(_LONGEST, len(parts)) + 1):
                         self._ends.setdefault(tuple(parts[-number:]), set()).add(path)
 
-    def meant(self, spelled: str, importer: PurePosixPath) -> str | None:
-        """The folder that `spelled` leads to from the file `importer`; "" is the root, None a place outside."""
+    def meant(self, spelled: str, importer: PurePosixPath) -> tuple[str, str] | None:
+        """The folder that `spelled` leads to from the file `importer`, "" is the root, and the file, if it names one;
+        None: a place outside.
+        """
+        path = self._path(spelled, importer)
+        if path is None:
+            return None
+        return (self._of[path] if path else "", self._files.get(path, "") if path else "")
+
+    def _path(self, spelled: str, importer: PurePosixPath) -> str | None:
         here = "" if str(importer.parent) == "." else str(importer.parent)
         if self._beginnings:
             return self._by_beginning(spelled)
@@ -55,7 +66,7 @@ class Folders:
             if (found := self._by_end(parts[:number], here)) is not None:
                 return found
         single = [path for path in self._ends.get(parts[:1], ()) if posixpath.dirname(path) in _ROOTS] if parts else []
-        return self._of[single[0]] if len(single) == 1 else None
+        return single[0] if len(single) == 1 else None
 
     def _by_beginning(self, spelled: str) -> str | None:
         for beginning, folder in self._beginnings:
@@ -66,11 +77,10 @@ class Folders:
     def _known(self, path: str) -> str | None:
         if path in (".", ""):
             return ""
-        found = self._of.get(path)
-        return found if found is not None else self._of.get(posixpath.splitext(path)[0])
+        return next((one for one in (path, posixpath.splitext(path)[0]) if one in self._of), None)
 
     def _by_end(self, parts: tuple[str, ...], here: str) -> str | None:
-        """The folder of the path that ends with `parts`, of several the one that has most in common with `here`."""
+        """The path that ends with `parts`, of several the one that has most in common with `here`."""
         found = self._ends.get(parts[-_LONGEST:], set())
         own = here.split("/")
 
@@ -78,7 +88,7 @@ class Folders:
             return sum(1 for _ in _common(path.split("/"), own))
 
         best = sorted(found, key=lambda path: (-in_common(path), path))
-        return self._of[best[0]] if best else None
+        return best[0] if best else None
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> Iterable[str]:

@@ -55,6 +55,7 @@ class Overview(Struct):
     layers: list[list[str]]
     circles: list[list[str]]
     changed: list[tuple[str, int]]  # files, with the number of the last commits that changed them
+    imported: list[tuple[str, int]]  # files, with the number of those that import them by name
     used: list[tuple[Container, int]]  # declarations, with the number of their uses as the server lists them
     unreadable: dict[Path, str] = field(default_factory=dict)  # files, and why they cannot be read
     without_imports: tuple[str, ...] = ()  # languages of which imports are not known
@@ -67,7 +68,7 @@ async def overview(backends: Sequence[Backend], files: Mapping[Backend, Sequence
         UnavailableError: see `Backend.request`.
     """
     everything = [PurePosixPath(path.relative_to(root)) for paths in files.values() for path in paths]
-    found = Overview({}, {}, [], [], [], [], [])
+    found = Overview({}, {}, [], [], [], [], [], [])
     for backend in backends:
         beginnings = [
             (name, PurePosixPath(Path(folder).relative_to(root)).as_posix())
@@ -81,6 +82,7 @@ async def overview(backends: Sequence[Backend], files: Mapping[Backend, Sequence
     found.changed = await _changed(root, {str(path) for path in everything})
     for backend in backends:
         found.used += await _used(backend, files[backend], root, found)
+    found.imported.sort(key=lambda one: (-one[1], one[0]))
     found.used.sort(key=lambda one: -one[1])
     return found
 
@@ -117,6 +119,9 @@ async def _read(backend: Backend, paths: Sequence[Path], root: Path, known: Fold
     """Add the folders of `paths`, with their sizes and imports, to `found`."""
     tests = backend.plugin.adapter.tests.file_pattern
     silent: set[str] = set()
+    imported: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
+    headers: Counter[str] = Counter()
     with phase(lambda: f"read {sum(one.files for one in found.folders.values()):,} of {len(paths):,} files"):
         for path in paths:
             language = backend.plugin.language_of(path)
@@ -134,17 +139,23 @@ async def _read(backend: Backend, paths: Sequence[Path], root: Path, known: Fold
             is_test = bool(tests and re.search(tests, path.name))
             folder.tests += is_test
             folder.lines += text.line_count
-            found.languages[language.name] = found.languages.get(language.name, 0) + text.line_count
+            (headers if backend.plugin.is_header(path) else languages)[language.name] += text.line_count
             imports = await asyncio.to_thread(depends_on, text, language.id)
             if not knows_imports(language.id):
                 silent.add(language.name)
-            meant = {other for spelled in imports if (other := known.meant(spelled, file)) is not None}
-            (folder.tests_use if is_test else folder.uses).update(meant - {name})
+            meant = [other for spelled in imports if (other := known.meant(spelled, file)) is not None]
+            (folder.tests_use if is_test else folder.uses).update({other for other, _ in meant} - {name})
+            imported.update({other for _, other in meant} - {"", str(file)})
+    for name, lines in headers.items():  # those of C are not told from those of C++ by their names
+        languages[name if name in languages or not languages else languages.most_common(1)[0][0]] += lines
+    for name, lines in languages.items():
+        found.languages[name] = found.languages.get(name, 0) + lines
     for one in found.folders.values():
         if one.tests == one.files:
             one.uses |= one.tests_use
         one.uses &= found.folders.keys()
     found.without_imports += tuple(sorted(silent))
+    found.imported += [(file, times) for file, times in imported.most_common() if times > 1]
 
 
 async def _entries(backends: Sequence[Backend], root: Path) -> list[Place]:
