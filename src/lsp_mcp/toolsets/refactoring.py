@@ -142,7 +142,7 @@ class RefactorTools(Extracting):
         confirmed: bool,
         allow_partial: bool,
     ) -> str | None:
-        """The answer of an action that is not the server's; None if it is another one."""
+        """The answer of an action of our own; None if `action` is none of those."""
         if _normal(action or "") == _SIGNATURE:
             return await self._change_signature(
                 call, target, options or {}, apply=apply, confirmed=confirmed, allow_partial=allow_partial
