@@ -469,20 +469,29 @@ def test_a_file_and_a_folder_that_cannot_be_read(tmp_path: Path) -> None:
             path.chmod(0o700)
 
 
-def test_a_root_in_which_nothing_says_what_it_is(tmp_path: Path) -> None:
-    line = refused(tmp_path)
-    says(line, f"cannot tell which language server {tmp_path} needs", "--backend", "gopls")
+def test_in_a_root_without_files_the_first_one_starts_its_server(tmp_path: Path) -> None:
+    find = {"symbol_name": "Found"}
+    with connected("--workspace-root", str(tmp_path)) as server:
+        for tool, arguments in ((FIND, find), (LIST, {"file_path": "."}), ("check", {})):
+            says(server.error(tool, **arguments), f"{tmp_path} has no source file yet", "ask again when it has one")
+        (tmp_path / "deep/down/below").mkdir(parents=True)
+        (tmp_path / "deep/down/go.mod").write_text("module example.com/m\n\ngo 1.24\n")
+        (tmp_path / "deep/down/below/a.go").write_text("package a\n\nfunc Found() {}\n\nvar _ = Found\n")
+        (found,) = json.loads(server.answer(FIND, **find))["definitions"]
+        assert found["location"]["file"] == "deep/down/below/a.go"
+        assert json.loads(server.answer(LIST, file_path="deep/down/below/a.go"))["status"] == "complete"
 
 
 def test_a_root_that_cannot_be_served_lists_the_tools_of_every_language_server_and_all_tell_the_reason(
     tmp_path: Path,
 ) -> None:
-    with connected("--workspace-root", str(tmp_path)) as server:
+    root = tmp_path / "nowhere"
+    with connected("--workspace-root", str(root)) as server:
         listed = {tool.name for tool in server.tools()}
         reason = CallerError("only looked at")
         assert listed == {tool.name for tool in tools_without_sessions(reason, ["code", "lsp"]) if tool.listed()}
         for tool, arguments in ((FIND, {"symbol_name": "Found"}), ("create_task", {"title": "Found"})):
-            says(server.error(tool, **arguments), f"cannot tell which language server {tmp_path} needs")
+            says(server.error(tool, **arguments), f"the workspace root {root} does not exist")
 
 
 @pytest.mark.parametrize("files", [{}, {"sub/a.go": "package a\n\nfunc Found() {}\n"}], ids=["empty", "Go files only"])

@@ -66,11 +66,15 @@ def test_a_home_folder_that_is_named_is_taken_if_the_server_is_named_too(run: Ru
     assert "/nowhere/gopls" in result.stderr
 
 
-def test_an_empty_folder_is_refused_by_both(run: Run, empty: Path) -> None:
-    result = run(*CALL)
-    assert result.exit_code == 2
-    assert f"cannot tell which language server {empty} needs" in result.stderr
-    assert f"lsp-mcp: {doctors_word(run)}\n" == result.stderr
+def test_in_an_empty_folder_a_call_says_what_is_missing_and_the_doctor_that_it_may_be_used(
+    run: Run, empty: Path
+) -> None:
+    result = run("call", "find_symbol_definitions_by_name", "symbol_name=f")
+    assert result.exit_code == 1
+    assert f"{empty} has no source file yet in a supported language; ask again when it has one" in result.stderr
+    root = json.loads(run("doctor", "--json").stdout)["checks"][0]
+    assert (root["name"], root["state"]) == ("workspace root", "ok")
+    assert root["note"].startswith("no project file or source file near its top: a server starts when")
 
 
 def test_a_folder_of_too_many_files_is_refused_by_both_unless_it_is_named(

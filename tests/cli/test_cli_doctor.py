@@ -157,6 +157,8 @@ def test_a_path_that_the_user_names_is_what_is_looked_at(project: Path, go: Prog
     for words in (["doctor", "--gopls-path", mine], ["--gopls-path", mine, "doctor"]):
         found = checks(run(*words, "--json"))["gopls"]
         assert (found["path"], found["version"]) == (str(mine), "9.9.9")
+    broken = checks(run("doctor", "--gopls-path", program(tmp_path / "broken", "exit 1"), "--json"))["gopls"]
+    assert broken["get"] == "name another program for gopls, or none, after: lsp-mcp install gopls"
 
 
 def test_where_no_server_is_needed_any_one_is_enough(
@@ -169,7 +171,6 @@ def test_where_no_server_is_needed_any_one_is_enough(
     assert without.exit_code == 1
     assert checks(without)["gopls"]["needed"]
     assert checks(without)["clangd"]["needed"]
-    assert "--backend" in checks(without)["workspace root"]["note"]
     go("gopls", server("echo v1.2.3"))
     one = checks(run("doctor", "--json"))
     assert not one["clangd"]["needed"]
@@ -245,7 +246,7 @@ def test_a_folder_with_settings_alone_needs_no_server_yet(
     (tmp_path / "new").mkdir()
     monkeypatch.chdir(tmp_path / "new")
     run("setup", "claude-code", "--write")
-    assert "it has no project file, and no source file" in checks(run("doctor", "--json"))["workspace root"]["note"]
+    assert "no project file or source file near its top" in checks(run("doctor", "--json"))["workspace root"]["note"]
 
 
 def test_servers_can_be_named(tmp_path: Path, go: Programs, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,6 +128,17 @@ async def test_an_error_is_raised_with_its_code() -> None:
 
 
 @bounded
+async def test_a_method_that_the_other_side_does_not_know_is_named() -> None:
+    async with line() as other:
+        asked = other.ask("textDocument/codeLens")
+        await steps()
+        other.says({"id": 1, "error": {"code": METHOD_NOT_FOUND, "message": "Unhandled method"}})
+        with pytest.raises(RefusedError, match="it does not support textDocument/codeLens") as refusal:
+            await asked
+        assert refusal.value.code == METHOD_NOT_FOUND
+
+
+@bounded
 @pytest.mark.parametrize("error", ["no", {"code": "E1"}, {"message": 7}, [1]])
 async def test_an_error_in_another_form_is_a_refusal_too(error: Any) -> None:
     async with line() as other:

@@ -34,7 +34,7 @@ from lsp_mcp.programs import version_words
 from lsp_mcp.project_adapters import project_adapters
 from lsp_mcp.prose import count
 from lsp_mcp.servers.registry import plugin_of
-from lsp_mcp.sessions.choosing import choose_adapters, is_installed, other_adapters
+from lsp_mcp.sessions.choosing import is_installed, other_adapters
 from lsp_mcp.sessions.languages import Share, shares
 
 _INOTIFY = Path("/proc/sys/fs/inotify")
@@ -115,7 +115,7 @@ async def _checks(flags: ServerFlags, chosen: list[Adapter], debugging: list[Deb
         here = [one for one in adapters if is_installed(one)]
         ready = await started(flags, here) if start else in_daemon(place)
         told = spoken(languages, adapters, paths, place, ready)
-    return Found([root, *unknown, *servers, *databases, *found, *_inotify(), *_cache(root), _shared()], told)
+    return Found([root, *unknown, *servers, *databases, *found, *_inotify(), *_cache(root), _shared(root)], told)
 
 
 def _others(fitting: list[Adapter], every: list[Adapter], languages: Sequence[Share]) -> list[Adapter]:
@@ -179,8 +179,8 @@ def _cache(root: Check) -> list[Check]:
     return [Check("cache", "low" if problem else "ok", needed=False, path=str(cache_folder()), note=note, get=get)]
 
 
-def _shared() -> Check:
-    """Whether sessions can share language servers here, and how many currently do."""
+def _shared(root: Check) -> Check:
+    """Whether sessions can share language servers here, how many do, and why those of `root` may not."""
     home = folder()
     if home is None:
         note = f"{NO_FOLDER}, so each session starts its own language servers"
@@ -189,8 +189,8 @@ def _shared() -> Check:
     about = [about for _, about in daemons(home, {"tell": "status"})]
     clients = sum(len(one.get("clients", ())) for one in about)
     note = f"{count(len(about), 'daemon')} for {count(clients, 'session')}; see: lsp-mcp daemon status"
-    for root, names in differing().items():
-        note += f"; several for {root}, which differ in {', '.join(names)}"
+    if names := differing().get(root.path):
+        note += f"; several for {root.path}, which differ in {', '.join(names)}"
     return Check("shared servers", "ok", needed=False, path=home, note=note if about else "")
 
 
@@ -238,7 +238,7 @@ def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[A
         return Check(name, "ok", True, path=str(root)), []
     try:
         flags.check_root(root)
-        fitting = chosen or choose_adapters((), root, adapter_names())
+        fitting = chosen or flags.fitting()
         _measure(flags, root, fitting)
     except ConfigError as error:
         return Check(name, "unusable", True, path=str(root), note=str(error)), chosen
@@ -246,6 +246,8 @@ def _workspace(flags: ServerFlags, chosen: list[Adapter]) -> tuple[Check, list[A
     found = ", ".join(f"{marker} ({adapter.name})" for adapter, marker in markers)
     by_files = ", ".join(adapter.name for adapter in fitting)
     note = f"has {found}" if found else "" if chosen else f"no root marker, but source files for {by_files}"
+    if not (fitting or flags.no_code):
+        note = "no project file or source file near its top: a server starts when a file of its language matters"
     return Check(name, "ok", True, path=str(root), note=note), fitting
 
 

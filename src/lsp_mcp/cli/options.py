@@ -169,8 +169,7 @@ class ServerFlags:
             ConfigError: see `check_root`, `Workspace`, `choose_adapters`.
         """
         workspace = self.workspace()
-        adapters = self._servers(workspace.root)
-        others = [] if self.adapters or not adapters else other_adapters(adapters, adapter_names())
+        adapters, others = self._servers(workspace.root)
         remote = self._remote_indexes([*adapters, *others])
         paths = {**self.paths, **{name: program for name, (program, _) in remote.items()}}
         options = {
@@ -216,23 +215,34 @@ class ServerFlags:
         workspace = self.workspace()
         if self.through_neovim:
             return [load_adapter(name) for name in self.adapters]
-        return self._servers(workspace.root)
+        return self._servers(workspace.root)[0]
 
-    def _servers(self, root: Path) -> list[Adapter]:
-        """The adapters for `root`; none if none fits and the enabled toolsets (a part or debugging) need none.
+    def _servers(self, root: Path) -> tuple[list[Adapter], list[Adapter]]:
+        """The adapters for `root`, and those whose servers start when a file of theirs matters.
+
+        None fits an empty folder, in which the first file of a language starts its server.
 
         Raises:
-            ConfigError: see `sessions`.
+            ConfigError: see `sessions`; not for a root that is too wide, if the toolsets need no language server.
         """
         if self.no_code or self.from_index or (_DAP in self.backends and not self.adapters):
-            return []
+            return [], []
+        if self.adapters:
+            self.check_root(root)
+            return choose_adapters(self.adapters, root, adapter_names()), []
         try:
             self.check_root(root)
-            return choose_adapters(self.adapters, root, adapter_names())
         except ConfigError:
-            if self.adapters or not (self.debugs or set(PARTS) & set(self.toolsets)):
+            if self.debugs or set(PARTS) & set(self.toolsets):
+                return [], []
+            raise
+        try:
+            fitting = choose_adapters((), root, adapter_names())
+        except ConfigError:
+            if too_wide(root):
                 raise
-            return []
+            fitting = []
+        return fitting, other_adapters(fitting, adapter_names())
 
     def workspace(self) -> Workspace:
         """The workspace root.

@@ -67,7 +67,10 @@ async def _program(adapter: Adapter, path: str | None, place: Path, needed: bool
     try:
         told = await trial_start(plugin_of(adapter), command, place, _START_TIMEOUT)
     except LspMcpError as error:
-        get = f"{get} --force" if ours else get
+        if path:
+            get = f"name another program for {adapter.name}, or none, after: {get}"
+        elif ours:
+            get = f"{get} --force"
         return Check(adapter.name, "broken", needed, path=program, note=str(error), get=get)
     words = version_words(adapter, Path(program))
     version, problem = await printed_version(words) if words else (pinned if ours else "", "")

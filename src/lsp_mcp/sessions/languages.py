@@ -56,6 +56,11 @@ class OtherLanguages:
         self._feed = feed
         self._counts: Counter[str] | None = None  # files by extension, once they are known
 
+    @property
+    def are_served(self) -> bool:
+        """Whether there is any language."""
+        return bool(self._adapters)
+
     def supporting(self, extension: str) -> Adapter | None:
         """The adapter for files with `extension`, which a question names."""
         return next((adapter for adapter in self._adapters if adapter.supports(extension)), None)

@@ -23,7 +23,7 @@ from lsp_mcp.edits.apply import apply_plan
 from lsp_mcp.edits.journal import take_back_unfinished, take_news
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.edits.policy import CheckedPlan, EditPolicy
-from lsp_mcp.errors import LspMcpError, PathError, RefusedError, UnavailableError
+from lsp_mcp.errors import CallerError, LspMcpError, PathError, RefusedError, UnavailableError
 from lsp_mcp.evidence.word_check import WordChecks
 from lsp_mcp.features.finding.anchor_memory import AnchorMemory
 from lsp_mcp.gaps import Gap
@@ -150,22 +150,28 @@ class Sessions:
         """All backends, for a question that names no file.
 
         Raises:
-            UnavailableError: there is none, so no answer would mean anything.
+            CallerError: there is none, as no file is in a supported language.
+            UnavailableError: there is none for another reason, so no answer would mean anything.
         """
         if self._before_choice:
             await self._before_choice()
         if not self._sessions:
+            await self._join_present()
+        if not self._sessions:
             raise self._none()
         return self.backends
 
-    def _none(self) -> UnavailableError:
+    def _none(self) -> LspMcpError:
         """The error for a question that there is no backend for; raises that no Neovim is connected."""
         if self.host:
             self.host.check()
-        where = self.host.name if self.host else "here"
-        return UnavailableError(
-            f"no language server runs in {where} for {self.workspace.root}; open one of its files there"
-        )
+        root = self.workspace.root
+        if self.host:
+            name = self.host.name
+            return UnavailableError(f"no language server runs in {name} for {root}; open one of its files there")
+        if self._languages.are_served:
+            return CallerError(f"{root} has no source file yet in a supported language; ask again when it has one")
+        return UnavailableError(f"no language server runs for {root}; start lsp-mcp in a project, or with --backend")
 
     async def ready(self, report: Report) -> tuple[Sequence[Backend], list[Gap]]:
         """The backends of a question that names no file: the available ones, and the gaps of the others.
@@ -173,9 +179,7 @@ class Sessions:
         Raises:
             UnavailableError: none is available.
         """
-        present, unserved = await self._languages.present()
-        for adapter in present:
-            self.join(adapter)
+        unserved = await self._join_present()
         backends = await self.require_backends()
         outcomes = await asyncio.gather(*(_unavailable(backend, report) for backend in backends))
         missing = [(backend, error) for backend, error in zip(backends, outcomes, strict=True) if error]
@@ -183,6 +187,13 @@ class Sessions:
         if not ready:
             raise missing[0][1]
         return ready, [*(_left_out(backend, error) for backend, error in missing), *unserved]
+
+    async def _join_present(self) -> list[Gap]:
+        """Use the servers of all languages that the workspace has; the remarks on those that are not installed."""
+        present, unserved = await self._languages.present()
+        for adapter in present:
+            self.join(adapter)
+        return unserved
 
     def _standing_in(self, backends: Sequence[Session]) -> Sequence[Session]:
         """`backends` with what answers by syntax, if the caller wishes it, in place of those that cannot yet."""

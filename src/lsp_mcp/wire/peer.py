@@ -104,8 +104,10 @@ class Peer:
             raise SilentError(
                 f"{self.name} did not answer {method} within {timeout:.3g} s; the request was cancelled."
             ) from None
-        except LspMcpError:
+        except LspMcpError as error:
             answered = True
+            if isinstance(error, RefusedError) and error.code == METHOD_NOT_FOUND and method not in str(error):
+                raise RefusedError(f"it does not support {method} ({error})", error.code) from None
             raise
         finally:
             del self._waiters[request_id]
