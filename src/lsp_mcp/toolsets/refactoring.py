@@ -321,13 +321,14 @@ class RefactorTools(Extracting):
 
 
 def _matching(wanted: str, actions: Sequence[Action]) -> list[Action]:
-    """The actions with that name: exactly, else by their kind, else by the beginning or a part of the name."""
+    """The actions with that name: exactly, else by their kind, else by the beginning, a part, or words of the name."""
     name, kind = _normal, f".{wanted.replace(' ', '')}"
     return (
         [one for one in actions if name(one.name) == wanted]
         or [one for one in actions if f".{name(one.kind)}".endswith(kind)]
         or [one for one in actions if name(one.name).startswith(wanted)]
         or [one for one in actions if wanted in name(one.name)]
+        or [one for one in actions if {*wanted.split()} <= {*name(one.name).split()}]
     )
 
 
