@@ -93,3 +93,15 @@ def test_what_the_first_word_of_a_python_file_declares_can_be_asked_about(tmp_pa
     )
     assert lines(uses, "references") == [("a.py", 1), ("a.py", 5), ("b.py", 1), ("b.py", 3)]
     assert uses["status"] == "complete"
+
+
+def test_what_only_tests_surely_use_is_not_said_to_be_theirs_if_other_code_may_use_it(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": '[project]\nname = "sample"\nversion = "1"\n',
+        "a.py": "class A:\n    def digest(self):\n        return ''\n\n    def length(self):\n        return 0\n",
+        "shown.py": "def show(one):\n    print(one.digest())\n",
+        "test_a.py": "from a import A\n\n\ndef test_a():\n    assert A().digest() == '' and A().length() == 0\n",
+    }
+    (found,) = answers("basedpyright", tmp_path, files, {"tool": "find_impact", "unused": True, "path": "a.py"})
+    assert [one["name"] for one in found["used_by_tests_only"]] == ["A", "A.length"]
+    assert "A.digest" in found["status"]

@@ -227,11 +227,14 @@ async def _verdict(backend: Backend, word_check: WordCheck, one: Container) -> _
     elsewhere = _elsewhere(one, found.places)
     declared = await _declared(backend, one) if len(elsewhere) <= _MOST_DECLARED else []
     uses = [use for use in elsewhere if (use.path, use.span.start) not in declared]
-    if not uses and (name := last_word(one.name)).isidentifier():
+    # What only tests seem to use may be used by code that the server does not understand.
+    by_tests = only_in_tests(backend, uses) and not only_in_tests(backend, [one.place])
+    if (not uses or by_tests) and (name := last_word(one.name)).isidentifier():
         claim = Claim(name, (path, start), {*found.sites, *declared}, searched=found.searched, apart=found.apart)
         text = await word_check.check(claim)
-        uses = _elsewhere(one, text.missing)
-        if not uses and (doubts := {file for gap in hiding(text.gaps) for file in gap.files}):
+        uses += _elsewhere(one, text.missing)
+        is_settled = not only_in_tests(backend, uses) if by_tests else bool(uses)
+        if not is_settled and (doubts := {file for gap in hiding(text.gaps) for file in gap.files}):
             return _Verdict([], doubts=frozenset(doubts))
         if not uses and await implied(backend, word_check.definitions, path, one.place.text, one.place.span):
             return _Verdict([], doubts=frozenset({path}))
