@@ -134,7 +134,7 @@ class ToolCall:
         return _arguments(self.words, self.name, {} if in_lua else known[self.name].input_schema)
 
     async def outcome(self, here: Here, report: Report) -> Outcome:
-        """Run the call; `here` has the same flags. An error of the tool is an outcome too.
+        """Run the call in `here`, which was opened with the flags of the call. An error of the tool is an outcome too.
 
         Raises:
             CallerError: see `check`.

@@ -57,9 +57,16 @@ from lsp_mcp.text import Span
 from lsp_mcp.words.workspace_words import FilesWith
 
 EXPLAINERS: tuple[Explainer, ...] = (
-    OfParameter(), InIndex(), ByDefinition(), InOtherBuilds(), AsKeyword(), AsExported(), InDirective(), InFunction(),
+    OfParameter(),
+    InIndex(),
+    ByDefinition(),
+    InOtherBuilds(),
+    AsKeyword(),
+    AsExported(),
+    InDirective(),
+    InFunction(),
     InMacro(),
-)  # fmt: skip
+)
 """In the order in which they are asked: the later ones explain what the server's definitions leave unknown."""
 
 _MOST_OF_EXACT = 500  # occurrences of one word, of a server that misses nothing in files it has read

@@ -40,7 +40,7 @@ class Home(Struct, frozen=True):
     is_overloaded: bool
 
     def outside(self, files: Collection[Path]) -> Home:
-        """The same without the sites in `files`."""
+        """What is declared in other files than these."""
         return replace(self, sites=frozenset(site for site in self.sites if site[0] not in files))
 
 

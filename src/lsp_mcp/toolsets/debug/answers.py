@@ -140,7 +140,7 @@ class Answers:
             session.hits[one.id] = session.hits.get(one.id, 0) + 1
 
     def _beside(self, session: DebugSession, stop: Stop) -> str:
-        """That another thread stopped at the same time."""
+        """A sentence about another thread that stopped at the same time, and why."""
         hit = hit_by_id(session, stop)
         self._count(session, hit)
         why = ", ".join(f"breakpoint {debugging.breakpoint_line(one, self.show)}" for one in hit)
