@@ -152,3 +152,35 @@ def test_it_is_chosen_only_where_no_server_is_installed(tmp_path: Path, monkeypa
     assert not left.supports(".lua")
     assert left.supports(".kt")
     assert load_adapter("syntax").supports(".lua")
+
+
+def test_it_is_chosen_by_the_project_file_alone_if_the_code_is_deep_below_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("LSP_MCP_SERVERS", str(tmp_path / "servers"))
+    (tmp_path / "pom.xml").write_text("<project/>\n", "utf-8")
+    (tmp_path / "src/main/java/app").mkdir(parents=True)
+    (tmp_path / "src/main/java/app/Main.java").write_text("class Main {}\n", "utf-8")
+    assert [one.name for one in choose_adapters((), tmp_path, adapter_names())] == ["syntax"]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("Main.run", [2]),
+        ("app.Main.run", [2]),
+        ("app.Other.run", [5]),
+        ("Nope.run", []),
+        ("app.Main", [1]),
+        ("run", [2, 5]),
+    ],
+)
+def test_a_member_is_found_by_the_names_around_it(tmp_path: Path, name: str, lines: list[int]) -> None:
+    text = "class Main {\n  void run() {}\n}\nclass Other {\n  void run() {}\n}\n"
+
+    def questions(ask: Ask) -> None:
+        answer = ask("find_symbol_definitions_by_name", symbol_name=name)
+        assert [one["location"]["line"] for one in answer["definitions"]] == lines
+
+    asked(tmp_path, (("Main.java", text),), questions)

@@ -59,6 +59,8 @@ class Spoken(Struct, frozen=True):
                 yield f"{self.server} is missing: {self.get}"
             case "by syntax":
                 yield f"{self.server}: no server is installed, answers are by syntax alone"
+                if self.get:
+                    yield f"to prove them, {self.get}"
             case "none":
                 yield "no server" + (f"; {self.get} for answers by syntax alone" if self.get else "")
         if self.roots != (".",) and self.state in ("installed", "missing"):
@@ -96,6 +98,8 @@ def spoken(
             get = "" if state == "installed" else f"lsp-mcp install {name}"
         elif fallback and any(has_grammar(one.id) for one in parsed):
             name, state = fallback.name, "by syntax"
+            able = next((one for one in share.adapters if not one.is_fallback), None)
+            get = f"install {able.title}" if able else ""
         elif parsed:
             get = _GET
         roots = markers.get(name, ()) or (".",)

@@ -76,7 +76,8 @@ def _chosen(root: Path, available: list[Adapter]) -> list[Adapter]:
     installed = [adapter for adapter in fitting if is_installed(adapter)]
     if installed or any(adapter.install for adapter in fitting):
         return installed or fitting
-    return _parsed_near(root, available) or fitting
+    marked = {extension for adapter in fitting for extension in adapter.extensions}
+    return [one for one in parsed_alone(available) if not marked.isdisjoint(one.extensions)] or fitting
 
 
 def _parsed_near(root: Path, available: list[Adapter]) -> list[Adapter]:

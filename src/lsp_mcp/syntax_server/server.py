@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, cast
@@ -42,6 +43,7 @@ _KINDS = {
     "type": lsp.SymbolKind.Class,
 }
 _MOST_SYMBOLS = 1_000
+_SEPARATORS = re.compile(r"::|[.:#/]")  # of a qualified name, in any language
 
 
 def run() -> None:
@@ -180,18 +182,33 @@ def _answer_about_names(server: SyntaxServer) -> None:
 
     @server.answers(lsp.WORKSPACE_SYMBOL)
     async def find_by_name(params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
-        query = params.query.casefold()
-        paths = await server.sources.having(params.query, part=True)
+        *scopes, name = _SEPARATORS.split(params.query)
+        query = name.casefold()
+        paths = await server.sources.having(name, part=True)
 
         def find() -> list[lsp.SymbolInformation]:
             found = [(s, one) for s, one in server.sources.defined(paths) if query in one.name.casefold()]
+            if scopes:
+                inside = [(s, one) for s, one in found if one.name == name]
+                found = [(s, one) for s, one in inside if _may_be_in(server.sources.container(s, one), scopes)]
             found.sort(key=lambda item: item[1].name.casefold() != query)
             return [
-                lsp.SymbolInformation(server.location(source, one.name_start, one.name_end), one.name, _KINDS[one.kind])
+                lsp.SymbolInformation(
+                    server.location(source, one.name_start, one.name_end),
+                    ".".join([*scopes, one.name]),
+                    _KINDS[one.kind],
+                    container_name=None if scopes else ".".join(server.sources.container(source, one)) or None,
+                )
                 for source, one in found[:_MOST_SYMBOLS]
             ]
 
         return await asyncio.to_thread(find)
+
+
+def _may_be_in(container: Sequence[str], scopes: Sequence[str]) -> bool:
+    """Whether a definition inside those of `container` may be in `scopes`, the first of which may be packages."""
+    most = min(len(container), len(scopes))
+    return [*container][len(container) - most :] == [*scopes][len(scopes) - most :]
 
 
 def _answer_about_places(server: SyntaxServer) -> None:

@@ -138,6 +138,14 @@ class Sources:
                 continue
             yield from ((source, one) for one in found)
 
+    def container(self, source: Source, one: Definition) -> list[str]:
+        """The names of the definitions around `one` of `source`, outermost first."""
+        every, names = self.definitions(source), []
+        while one.above >= 0:
+            one = every[one.above]
+            names.append(one.name)
+        return names[::-1]
+
     def occurrences(self, word: str, source: Source) -> list[tuple[int, int]]:
         """Where `source` has `word` in its code, outside comments and strings."""
         spans = (tuple(map(source.text.point_offset, span)) for span in source.text.words(word))
