@@ -51,7 +51,9 @@ class Namesakes(Struct, frozen=True):
         if not unsure:
             return []
         files = tuple(dict.fromkeys(place.path for place in unsure))
-        shown = first_few([path.relative_to(backend.root).as_posix() for path in files], _MOST_NAMED)
+        root = backend.root  # a library's file may have the name, too
+        names = [(path.relative_to(root) if path.is_relative_to(root) else path).as_posix() for path in files]
+        shown = first_few(names, _MOST_NAMED)
         text = (
             f"{count(len(unsure), 'use')} may mean another {name}, from which {backend.plugin.name} does not tell it "
             f"apart: {shown}"
