@@ -19,10 +19,10 @@ from lsp_mcp.evidence.identity import Identity
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.requests.containers import Containers, function_around
 from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.syntax.scopes import declared_around
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.words.lexing import is_macro_parameter
 from lsp_mcp.words.lexing import occurrences as occurrences_of
-from lsp_mcp.words.scopes import declared_around
 from lsp_mcp.words.visibility import defines_nothing, only_uses
 
 _READ_AT_ONCE = 8  # files
@@ -249,7 +249,8 @@ def _is_elsewhere(backend: Backend, place: Place, owner: str) -> bool:
     """Whether a word is that of a local of a function, or of a member of a class that is surely not called `owner`."""
     if not backend.plugin.word_check.member_pattern:
         return False
-    declared = declared_around(place.text, place.span, backend.plugin.language_of(place.path))
+    language = backend.plugin.language_of(place.path)
+    declared = declared_around(place.text, place.span, language.id) if language else None
     return declared is not None and (not declared.owner or owner.lower() not in declared.owner.lower())
 
 

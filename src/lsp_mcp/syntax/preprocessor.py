@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*$", re.MULTILINE)
+"""A line for the preprocessor, with those that continue it."""
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>[a-z_]+)(?P<rest>(?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _MACRO = re.compile(r"[ \t]+(?P<name>\w+)(?:\((?P<parameters>[\w\s,.\\]*)\))?")
 _ZERO = re.compile(r"[ \t]+0[ \t]*(?:\r?\Z|//|/\*)")

@@ -22,9 +22,9 @@ from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.requests.containers import Containers, function_around
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.servers.traits import WordCheck
+from lsp_mcp.syntax.scopes import declared_around
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import macro_at
-from lsp_mcp.words.scopes import declared_around
 
 _BEFORE = 200  # characters examined beside a word
 _MOST = 100  # limit on other occurrences in a function to ask about
@@ -210,7 +210,7 @@ async def _is_declared_there(backend: Backend, place: Place, spelling: _Spelling
     if symbol.role not in ("member", "value", "type") or (spelling != _Spelling("") and spelling.operand != "this"):
         return False
     language = backend.plugin.language_of(place.path)
-    found = await asyncio.to_thread(declared_around, place.text, place.span, language)
+    found = await asyncio.to_thread(declared_around, place.text, place.span, language.id if language else "")
     if found is None or found.owner in (symbol.owner or None, symbol.name):
         return False
     if not found.owner or symbol.role != "member" or not symbol.overrides:
@@ -223,8 +223,9 @@ async def _has_no_bases(backend: Backend, symbol: Identity) -> bool:
     for path, point in symbol.sites:
         text = await text_or_none(backend, path)
         span = text.identifier_at(point) if text else None
-        if text and span:
-            found = await asyncio.to_thread(declared_around, text, span, backend.plugin.language_of(path))
+        language = backend.plugin.language_of(path)
+        if text and span and language:
+            found = await asyncio.to_thread(declared_around, text, span, language.id)
             if found and found.owner == symbol.owner:
                 return not found.has_bases
     return False

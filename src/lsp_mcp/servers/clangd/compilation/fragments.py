@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 from lsp_mcp.adapters import Language
+from lsp_mcp.syntax.preprocessor import DIRECTIVE
 from lsp_mcp.text import Text
 from lsp_mcp.words.lexing import blanked
 from lsp_mcp.words.nested import replaced_inside_out
-from lsp_mcp.words.scopes import DIRECTIVE
 
 _LINE = r"[ \t]*#[ \t]*(?:{})\b(?:\\\r?\n|[^\n])*\n?"
 _OTHER_LINES = rf"(?:(?!{_LINE.format('(?:if|el|endif)[a-z]*')})[^\n]*\n)*"

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_mcp.adapters import load_adapter
+from lsp_mcp.syntax.scopes import Declared, declared_around
 from lsp_mcp.text import Text
-from lsp_mcp.words.scopes import Declared, declared_around
 
 LOCAL = Declared()
-CPP = next(one for one in load_adapter("clangd").languages if one.id == "cpp")
 
 
 @pytest.mark.parametrize(
@@ -50,16 +48,24 @@ CPP = next(one for one in load_adapter("clangd").languages if one.id == "cpp")
         ("C::C(int size) : B(1), n(2) { g(@size); }", LOCAL),
         ("void f() { auto g = [&](int n) { return @size; }; int size; }", None),
         ("typedef struct { int @size; } T;", None),
-        ("struct __attribute__((packed)) A { int @size; };", None),
+        ("struct __attribute__((packed)) A { int @size; };", Declared("A")),
         ("struct PACKED(4) { int @size; };", None),
-        ("class A : B<int(int)> { int @size; };", None),
+        ("class A : B<int(int)> { int @size; };", Declared("A", True)),
         ("struct A\n#if X\n: B\n#endif\n{ int @size; };", None),
         ("int a[] = { @size };", None),
+        ("class EXPORTED A : public B { int f() { return @size; } int size; };", Declared("A", True)),
+        ("void f(T *size) { if (auto &[a, b] = *@size) { } }", LOCAL),
+        ("void f() { auto g = [&](int size) { return @size; }; }", LOCAL),
+        ("CASE(x) { int size; g(@size); }", LOCAL),
+        ("void f(int size) { g(p->@size); }", None),
+        ("void f(int size) { g(A::@size); }", None),
+        ("void f(T __unused size) { g(@size); }", None),
+        ("void f(int size) { if (a) { g(@size); }", None),
         ("enum { @size };", None),
         # What only looks like a declaration.
         ("void f() { for (i = 0; i < size; i++) { } g(@size); }", None),
         ("void f() { for (p = a; p && size; p++) { g(@size); } }", None),
-        ("void f() { for (int size = 0; @size < 3; size++) { } }", None),
+        ("void f() { for (int size = 0; @size < 3; size++) { } }", LOCAL),
         ("void f() { foo size(@size); }", None),
         ("void f() { emit size(3); g(@size); }", None),
         ("void f() { LOCK\n size = 3; g(@size); }", None),
@@ -110,7 +116,9 @@ USES = st.sampled_from(
         "while (size) size--;", "do { T size = 1; } while (size);", "static size n;", "const size &r = n;",
     ]
 )  # fmt: skip
-BLOCKS = st.sampled_from(["{", "if (a) {", "for (i = 0; i < n; i++) {", "else {", "do {", "while (size) {"])
+BLOCKS = st.sampled_from(
+    ["{", "if (a) {", "for (i = 0; i < n; i++) {", "if (a) h(); else {", "switch (a) {", "while (size) {"]
+)
 DECLARATIONS = st.sampled_from(
     ["int size;", "const char *size = g();", "T a, size;", "std::vector<int> size{1};", "T size[3];"]
 )
@@ -138,4 +146,4 @@ def test_a_declaration_counts_in_the_blocks_around_the_word(
 def _declared(code: str) -> Declared | None:
     at = code.index("@")
     text = Text(code.replace("@", ""))
-    return declared_around(text, text.offsets_span(at, at + len("size")), CPP)
+    return declared_around(text, text.offsets_span(at, at + len("size")), "cpp")
