@@ -248,3 +248,48 @@ def test_a_rename_that_writes_both_names_is_no_other_change(monkeypatch: pytest.
     places, _ = compared("a.go", "t{ one: one{} }\n", "t{ one: two{} }\n", "one", "two")
     assert {place.shown for place in places} == {"a.go#1:9"}
     assert compared("a.ts", "f(one)\n", "f(two, 1)\n", "one", "two") is None
+
+
+def test_an_examination_that_can_ask_nothing_fails_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    examination = importlib.import_module("examination")
+    graph, tree = importlib.import_module("graph").Graph, importlib.import_module("sources").Tree
+
+    class Unreadable:
+        compares = False
+
+        def graph(self, folder: Path) -> Any:
+            return graph({}, ["a.rs: expected one of `:`, found `fn`"])
+
+    monkeypatch.setattr(examination, "_language", lambda *_, **__: Unreadable())
+    monkeypatch.setattr(examination, "copied", lambda *_: None)
+    record = importlib.import_module("verdicts").Record(print)
+    with pytest.raises(RuntimeError, match="nothing to ask: the oracle knows no symbol of x: a"):
+        examination.examine(
+            tree(name="x", backend="rust-analyzer", size=1), record, seeds=[1], parts=["references"], scale=1,
+            quick=True, folder=tmp_path, say=print,
+        )  # fmt: skip
+
+
+def test_an_error_whose_text_has_the_new_name_is_no_new_error_of_a_rename(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    oracle = importlib.import_module("typescript_oracle")
+    if not oracle._COMPILER.is_file():
+        pytest.skip("TypeScript's compiler API is not installed")
+    code = "interface Card {{ suit: string }}\nexport const pick = (card: Card, by: string) => card[by]\n{more}"
+    (tmp_path / "tsconfig.json").write_text('{"compilerOptions": {"strict": true, "types": []}}')
+    (tmp_path / "a.ts").write_text(code.format(more=""))
+    with oracle.typescript_oracle() as asked:
+        typescript = importlib.import_module("typescript").TypeScript(asked)
+        assert typescript.trouble(tmp_path, []) == ""
+        assert len(asked.graph(tmp_path).broken) == 1
+        (tmp_path / "a.ts").write_text("// moved\n" + code.format(more="").replace("Card", "Deck"))
+        assert typescript.trouble(tmp_path, ["a.ts"]) == ""
+        (tmp_path / "a.ts").write_text(code.format(more="export const one: Card = 1\n").replace("Card", "Deck"))
+        assert typescript.trouble(tmp_path, ["a.ts"]) == (
+            "a.ts:3: TS2322: Type 'number' is not assignable to type 'Deck'."
+        )

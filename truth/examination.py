@@ -67,14 +67,20 @@ def examine(
             copied(tree, live)
             if name != "freshness" and language not in published:
                 published[language] = language.graph(live)
+                if not any(not symbol.outside for symbol in published[language].symbols.values()):
+                    errors = "; ".join(published[language].broken[:3]) or "the oracle has no errors"
+                    raise RuntimeError(f"nothing to ask: the oracle knows no symbol of {tree.name}: {errors}")
             with session(tree.backend, live, folder / "cache") as asking:
                 for seed, part in group:
                     count = (QUICK if quick else NUMBERS)[part] * scale * (_LARGE.get(part, 1) if tree.size > 2 else 1)
                     rng = random.Random(f"{seed} {tree.name} {part}")
                     questions = _questions(part, asking, language, live, shadow, published.get(language), rng)
-                    for answer, outcome, *steps in itertools.islice(questions, max(1, round(count))):
+                    wanted, asked = max(1, round(count)), 0
+                    for answer, outcome, *steps in itertools.islice(questions, wanted):
                         record.add(_TITLES[part], tree.name, seed, answer, outcome, *steps)
-                    say(f"{tree.name}, seed {seed}: {part}, {max(1, round(count))}; {record.wrong} wrong until now")
+                        asked += 1
+                    fewer = "" if asked == wanted else f" of {wanted}: no other symbol of this tree can be asked about"
+                    say(f"{tree.name}, seed {seed}: {part}, {asked}{fewer}; {record.wrong} wrong until now")
             record.calls += asking.calls
             record.again += asking.again
 

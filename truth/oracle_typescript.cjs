@@ -36,7 +36,11 @@ function program(dir) {
 
 function errors(made, inside) {
   const found = made.getConfigFileParsingDiagnostics().concat(made.getOptionsDiagnostics(), made.getSyntacticDiagnostics(), made.getSemanticDiagnostics());
-  return found.map((one) => `${one.file ? inside(one.file.fileName) : ''}: TS${one.code}: ${ts.flattenDiagnosticMessageText(one.messageText, ' ')}`);
+  return found.map((one) => {
+    const line = one.file ? one.file.getLineAndCharacterOfPosition(one.start).line + 1 : 0;
+    const text = ts.flattenDiagnosticMessageText(one.messageText, ' ');
+    return {file: one.file ? inside(one.file.fileName) : '', line, code: `TS${one.code}`, text};
+  });
 }
 
 class Reader {

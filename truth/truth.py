@@ -33,7 +33,7 @@ def main(
     backend: str, seeds: tuple[int, ...], names: tuple[str, ...], parts: tuple[str, ...], scale: float, quick: bool,
     as_json: bool, as_markdown: bool, log: Path | None, keep: Path | None,
 ) -> None:  # fmt: skip
-    """Exit status 1: an answer was wrong without a flag."""
+    """Exit status 1: an answer was wrong without a flag, or nothing could be asked."""
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     record = Record(console.print, log)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the table is printed then, too
@@ -45,6 +45,10 @@ def main(
                     tree, record, seeds=seeds, parts=parts or list(NUMBERS), scale=scale, quick=quick,
                     folder=folder.absolute(), say=lambda text: console.print(text, style="dim"),
                 )  # fmt: skip
+        if not record.counts:
+            raise click.ClickException("nothing was asked: no tree has what these parts ask about")
+    except RuntimeError as error:
+        raise click.ClickException(str(error)) from error
     finally:  # questions until then count, however the run ended
         if as_json:
             whole = {

@@ -53,9 +53,9 @@ class TypeScript:
 
     def trouble(self, folder: Path, changed: Sequence[str]) -> str:
         """See `Language`: the errors of the whole project, as `tsc --noEmit` has them."""
-        said = set(self._oracle.errors(folder))
-        known = self._said.setdefault(folder.name, said)
-        return "; ".join(sorted(said - known)[:5])
+        said = self._oracle.errors(folder)
+        known = self._said.setdefault(folder.name, set(said))
+        return "; ".join(said[key] for key in sorted(said.keys() - known)[:5])
 
 
 def _usable(symbol: Symbol) -> bool:

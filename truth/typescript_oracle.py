@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,7 @@ from graph import Graph, Place, Symbol, triples
 
 _HERE = Path(__file__).parent
 _COMPILER = _HERE.parent / ".tools" / "npm" / "node_modules" / "typescript" / "lib" / "typescript.js"
+_QUOTED = re.compile(r"(?<!\w)'[^']*'")  # not the apostrophe of can't
 _FORMS = {1: "{old}: {new}", 2: "{new}: {old}"}
 
 
@@ -30,9 +33,9 @@ class TypeScriptOracle:
         """
         return _graph(self._asked(folder))
 
-    def errors(self, folder: Path) -> list[str]:
-        """What `tsc --noEmit` would say about the present tree in `folder`."""
-        return list(self._asked(folder, only="errors")["broken"])
+    def errors(self, folder: Path) -> dict[str, str]:
+        """What `tsc --noEmit` would say about the present tree in `folder`, by keys that other names do not change."""
+        return _by_key(self._asked(folder, only="errors")["broken"])
 
     def _asked(self, folder: Path, **more: str) -> dict[str, Any]:
         assert self._process.stdin
@@ -92,7 +95,18 @@ def _graph(answer: dict[str, Any]) -> Graph:
         }
         for file, words in answer["unread"].items()
     }
-    return Graph(symbols, sorted(set(answer["broken"])), unread)
+    return Graph(symbols, sorted(_by_key(answer["broken"])), unread)
+
+
+def _by_key(errors: list[dict[str, Any]]) -> dict[str, str]:
+    """Errors by their file, code and message without the names in it: a rename or a moved line makes no new ones."""
+    counts: Counter[str] = Counter()
+    found = {}
+    for one in errors:
+        key = f"{one['file']}: {one['code']}: {_QUOTED.sub('…', one['text'])}"
+        counts[key] += 1
+        found[f"{key} ({counts[key]})"] = f"{one['file']}:{one['line']}: {one['code']}: {one['text']}"
+    return found
 
 
 def _classes(above: str, below: dict[str, set[str]]) -> set[str]:
