@@ -239,6 +239,21 @@ def test_the_oracle_for_rust_knows_what_the_compiler_misses_once_a_declaration_h
     assert {place.shown for place in graph.unread_places(greet)} == {"src/lib.rs#16:18"}
 
 
+def test_what_mypy_does_not_find_is_the_same_in_all_modules_to_the_oracle_for_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    oracle = importlib.import_module("python_oracle")
+    (tmp_path / "tree").mkdir()
+    for file in ("a.py", "b.py"):
+        (tmp_path / "tree" / file).write_text("from nowhere.at_all import thing\n\nprint(thing, open('x').close())\n")
+    first, again = (oracle._graph(tmp_path / "tree", ["."], tmp_path / "cache") for _ in range(2))
+    (thing,) = [one for one in first.symbols.values() if one.name == "thing"]
+    assert thing.outside
+    assert len(thing.uses) == 4
+    assert first.same(again) == ""
+
+
 def test_a_rename_that_writes_both_names_is_no_other_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(PROGRAM.parent))
     compared = importlib.import_module("renaming").compared
@@ -273,7 +288,7 @@ def test_an_examination_that_can_ask_nothing_fails_and_says_why(
         )  # fmt: skip
 
 
-def test_an_error_whose_text_has_the_new_name_is_no_new_error_of_a_rename(
+def test_an_error_whose_text_has_the_new_name_is_not_a_new_error_of_a_rename(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(PROGRAM.parent))

@@ -95,6 +95,7 @@ class Reader {
     if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) this.identifier(node, file, comment);
     else if (node.kind === ts.SyntaxKind.ThisKeyword || node.kind === ts.SyntaxKind.SuperKeyword) this.keyword(node, file);
     else if (ts.isStringLiteralLike(node) && this.names(node)) this.named(node, file);
+    else if (ts.isExportAssignment(node) && ts.isIdentifier(node.expression)) this.standard(node, file);
     if ((ts.isClassLike(node) || ts.isInterfaceDeclaration(node)) && node.name) this.heritage(node);
     for (const doc of node.jsDoc || []) this.walk(doc, file, true);
     ts.forEachChild(node, (child) => this.walk(child, file, comment));
@@ -104,6 +105,15 @@ class Reader {
   keyword(node, file) {
     const id = this.id(this.checker.getSymbolAtLocation(node));
     if (id) this.symbols.get(id).allowed.push(...this.place(file, node.getStart(file)));
+  }
+
+  // `default` in `export default name`, by which others import it: a server may list it.
+  standard(node, file) {
+    const at = node.getChildren(file).find((one) => one.kind === ts.SyntaxKind.DefaultKeyword);
+    for (const symbol of at ? this.resolved(node.expression) : []) {
+      const id = this.id(symbol);
+      if (id) this.symbols.get(id).allowed.push(...this.place(file, at.getStart(file)));
+    }
   }
 
   // A quoted name of a member: a server may list it.
@@ -309,13 +319,17 @@ function name(declaration) {
   return ts.getNameOfDeclaration(declaration);
 }
 
-// The word of a name: `x` of `#x`.
+// The word of a name: `x` of `#x` and `$x`.
 function spelled(node) {
-  return ts.isPrivateIdentifier(node) ? node.text.slice(1) : node.text;
+  return node.text.slice(marks(node));
 }
 
 function begins(node) {
-  return node.getStart() + (ts.isPrivateIdentifier(node) ? 1 : 0);
+  return node.getStart() + marks(node);
+}
+
+function marks(node) {
+  return /^(?:[#$]+(?=\w))?/.exec(node.text)[0].length;
 }
 
 function called(node) {

@@ -80,6 +80,7 @@ class _Linker:
         self._types = types
         self._paths = paths
         self._by_name = {python_types.module_name(file, paths): file for file in modules}
+        self._packages = {name.partition(".")[0] for name in self._by_name}
         self._file_of = {id(scope): file for file, module in modules.items() for scope in module.scopes}
         self._symbols: dict[_Key, _Linked] = {}
         self._unread: dict[str, dict[str, set[Place]]] = defaultdict(lambda: defaultdict(set))
@@ -286,7 +287,10 @@ class _Linker:
         else:
             name = what.module
         name = f"{name}.{inner}" if inner else name
-        return self._by_name.get(name) or self._types.modules.get(name, "")
+        known = self._by_name.get(name) or self._types.modules.get(name, "")
+        # One that mypy does not find is not of this tree either.
+        is_strange = not dots and not inner and name.partition(".")[0] not in self._packages
+        return known or (f"/{name}" if is_strange else "")
 
     def _related(self) -> None:
         """Members of the same name of a class and of those above it are one family; and the classes below each."""

@@ -9,6 +9,7 @@ from functools import cache
 from inspect import isgetsetdescriptor
 from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from mypy import build, nodes, types
 from mypy.errors import CompileError
@@ -186,7 +187,9 @@ class _Reader:
         return self._of_class(meta.type, name) if meta and meta.type is not info else None
 
     def _class(self, info: nodes.TypeInfo) -> tuple[str, int]:
-        return self._path(info.module_name), info.defn.line
+        path = self._path(info.module_name)
+        # Of what mypy has from its cache it does not know the line.
+        return path, crc32(info.fullname.encode()) if path.startswith("/") else info.defn.line
 
     def _path(self, module: str) -> str:
         return self._found.modules.get(module, f"/{module}")

@@ -34,7 +34,7 @@ def main(
     as_json: bool, as_markdown: bool, log: Path | None, keep: Path | None,
 ) -> None:  # fmt: skip
     """Exit status 1: an answer was wrong without a flag, or nothing could be asked."""
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
     record = Record(console.print, log)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the table is printed then, too
     try:
