@@ -90,6 +90,8 @@ LAYERS: dict[str, list[set[str]]] = {
             "imports",
             "keywords",
             "exports",
+            "exposed",
+            "made",
             "roles",
             "switches",
             "files",

@@ -30,7 +30,7 @@ from lsp_mcp.evidence.check_gaps import (
 )
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
 from lsp_mcp.evidence.explainers.as_exported import AsExported
-from lsp_mcp.evidence.explainers.as_keyword import AsKeyword
+from lsp_mcp.evidence.explainers.as_keyword import AsKeyword, AsListedKeyword
 from lsp_mcp.evidence.explainers.by_definition import MOST_ASKED, ByDefinition
 from lsp_mcp.evidence.explainers.in_directive import InDirective
 from lsp_mcp.evidence.explainers.in_function import InFunction, OfParameter
@@ -57,6 +57,7 @@ from lsp_mcp.text import Span
 from lsp_mcp.words.workspace_words import FilesWith
 
 EXPLAINERS: tuple[Explainer, ...] = (
+    AsListedKeyword(),
     OfParameter(),
     InIndex(),
     ByDefinition(),

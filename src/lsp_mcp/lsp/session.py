@@ -412,7 +412,7 @@ class Session:
             except SilentError as silence:
                 raise SilentError(f"{silence} {self._advice(connection)}") from None
         self._lifetime.answered()
-        return self._coverage.second_names.resolved(answer)
+        return self._coverage.second_names.resolved(self.plugin.in_files(answer))
 
     def _advice(self, connection: Connection) -> str:
         """What a caller can do who got no answer in time."""

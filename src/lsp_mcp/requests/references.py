@@ -13,6 +13,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.gaps import Gap
 from lsp_mcp.protocol.lsp import Location
 from lsp_mcp.requests.generic_members import generic_member_uses
+from lsp_mcp.requests.keywords import without_keywords
 from lsp_mcp.requests.other_builds import uses_in_other_builds
 from lsp_mcp.requests.places import Locator, Place, distinct_by_file, in_reading_order, position_params
 from lsp_mcp.text import Point
@@ -66,6 +67,6 @@ async def references(backend: Backend, path: Path, point: Point) -> References:
         if backend.plugin.adapter.is_generated(uri_path(locations[0]["uri"])):
             continue
         places = await locator.places(locations, name)
-        found += filter(None, places)
+        found += await without_keywords(backend, [place for place in places if place])
         dropped += places.count(None)
     return References(tuple(found), dropped, more.gaps, frozenset(other.searched), other.pending)

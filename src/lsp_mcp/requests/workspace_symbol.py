@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -111,14 +111,21 @@ async def workspace_symbols(
     only_imported = await imports_of([one for one in symbols if is_named(one.name, name)], backend)
     symbols = [one for one in symbols if one not in only_imported]
     total = len(found) - dropped - len(only_imported)
-    if not (searches and backend.plugin.finds_all_names) and not any(is_called(one, query) for one in symbols):
+    if not (searches and backend.plugin.finds_all_names) and (
+        backend.plugin.symbols.omits_fields or not any(is_called(one, query) for one in symbols)
+    ):
         outlined, more = await outlined_symbols(backend, last_word(parts[-1]), lambda one: _ends(parts_of(one), parts))
-        kept = [one for one in outlined if keep(one.kind, one.place.path)]
+        kept = [one for one in _not_among(symbols, outlined) if keep(one.kind, one.place.path)]
         symbols, total, capped = [*kept, *symbols][:limit], total + len(kept), capped or more
     if hover:
         texts = await hovers(backend, [symbol.place for symbol in symbols])
         symbols = [replace(symbol, hover=text) for symbol, text in zip(symbols, texts, strict=True)]
     return Found(symbols, total, dropped, capped, alike_capped, unsearched)
+
+
+def _not_among(known: Sequence[Symbol], found: Sequence[Symbol]) -> list[Symbol]:
+    there = {(one.place.path, one.place.span.start) for one in known}
+    return [one for one in found if (one.place.path, one.place.span.start) not in there]
 
 
 async def _where_it_is(backend: Backend, place: Place | None, name: str) -> Place | None:

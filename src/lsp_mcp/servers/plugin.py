@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.servers.traits import (
@@ -107,6 +107,10 @@ class Plugin:
     def goes_by_mtime(self) -> bool:
         """Serves uses and renames: the server may have an old text of a closed file that kept its time of change."""
         return False
+
+    def in_files(self, answer: Any) -> Any:
+        """Serves every question: an answer of the server without what is in no file."""
+        return answer
 
     @property
     def left_out_refusal(self) -> str:

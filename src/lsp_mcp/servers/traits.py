@@ -79,6 +79,7 @@ class Symbols(Data, frozen=True):
 
     member_pattern: str = ""  # groups `owner` and `member`: a symbol with such a name belongs to its sibling `owner`
     workspace_symbol_cap: int | None = None  # the most results of one workspace/symbol; None: no cap
+    omits_fields: bool = False  # workspace/symbol does not have the fields of types: outlines are read for them
     narrow_query: str = ""  # a query for symbols whose names end with {name}, with few other results
     knows_libraries: bool = False  # workspace/symbol includes symbols of system libraries
     kinds: dict[str, str] = field(
@@ -160,6 +161,7 @@ class Mention(Data, frozen=True):
     exported: bool = False  # only symbols that other packages can use
     declared: str = ""  # what the text of the file with the declaration must have
     is_sure: bool = False  # it means the symbol for certain, so it is renamed with it
+    is_local: bool = False  # a symbol inside a function (`Renaming.function_pattern`); else none of these
 
 
 class Encoder(Data, frozen=True):
@@ -182,6 +184,8 @@ class Renaming(Data, frozen=True):
     )  # pattern of a member's name and detail → what relies on that name, for people
     literal_type_pattern: str = ""  # matches code up to the name of a method in a type without a name
     look_up_pattern: str = ""  # matches a text up to a name in a string, where it is looked up
+    looks_up_all: bool = False  # not only members
+    function_pattern: str = "(?!)"  # what a function begins with, if outlines list what is declared in it
     encoders: dict[str, Encoder] = field(default_factory=dict)
     # What encoders get. In a type: that any value will do, or that it is a collection of such. The declaration of
     # {name} as an interface; the beginning of its declaration inside a function.
@@ -326,6 +330,7 @@ class WordCheck(Data, frozen=True):
     # Its definition of a place may be one of several meanings: a use that its answer lacks is one only if the
     # references of that place lead back.
     leads_back: bool = False
+    listed_keywords: frozenset[str] = frozenset()  # names that it lists where they are part of the syntax, too
     by_word: bool = False  # it answers with all places of a word in code, so there is nothing to compare
     # It misses nothing in files that it has read, so read-only answers are not verified place by place.
     exact: bool = False

@@ -146,7 +146,8 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     if why := targets.sessions.policy.refusal(renaming.plan):
         raise RefusedError(f"{target.name} cannot be renamed: {why}")
     built = [Gap("doubt", text) for text in await build_changes(target.backend, renaming.plan)]
-    strings = _strings_gaps(targets, await string_mentions(target.backend, target.name))
+    named = await string_mentions(target.backend, target.name)
+    strings = _strings_gaps(targets, [one for one in named if (one.path, one.span.start) not in renaming.sites])
     notices = [renaming.notice] if renaming.notice else []
     return Renamed(
         target,

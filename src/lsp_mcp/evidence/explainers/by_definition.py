@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable
 
@@ -9,13 +10,17 @@ from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
+from lsp_mcp.edits.plan import FileChange
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, misread
 from lsp_mcp.evidence.explainers.in_function import kind_before
 from lsp_mcp.evidence.identity import Identity, sites_of
 from lsp_mcp.evidence.verdicts import Question, Verdicts
-from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.edit_plans import asked_rename, plan_of
+from lsp_mcp.requests.places import Place, position_params, text_or_none
 from lsp_mcp.requests.references import references
+from lsp_mcp.syntax.exposed import exposed
+from lsp_mcp.syntax.made import is_made
 
 MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
 NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
@@ -55,6 +60,8 @@ class ByDefinition:
                 else:
                     if said and question.backend.plugin.word_check.leads_back:
                         said = await _leads_back(question, place)
+                    if not said and not question.thorough:
+                        said = await _is_exposed(question, meaning) or said
                     (unknown if said is None else same if said else other).append(place)
         found = so_far.explained(same=same, other=other, unknown=unknown, inexplicable=inexplicable)
         asked = frozenset(needed)
@@ -78,6 +85,7 @@ async def says(question: Question, place: Place, meaning: Meaning) -> bool | Non
         await _is_grouped(backend, question.definitions, sites_of(meaning) & sites)
         or _is_alias(backend, place, meaning, symbol)
         or not sites_of(meaning).isdisjoint(claim.family)
+        or (question.thorough and await _is_made_with(question, meaning))
     ):
         return True
     if misread(meaning, claim.name, backend.plugin.word_check):
@@ -97,7 +105,39 @@ async def _leads_back(question: Question, place: Place) -> bool | None:
         found = (await references(question.backend, place.path, place.span.start)).sites
     except RefusedError:
         return None
-    return not found.isdisjoint(question.symbol.sites) if found else None
+    if not found:
+        return None
+    return not found.isdisjoint(question.symbol.sites) and (
+        not question.thorough or await _is_renamed_with(question, place)
+    )
+
+
+async def _is_exposed(question: Question, meaning: Meaning) -> bool:
+    """Whether all that is meant is the symbol, or what its module exports it as at run time: `exports.name = name`.
+
+    To TypeScript 7.0 that is a symbol of its own, whose uses are in other modules.
+    """
+    backend, sites = question.backend, frozenset((*question.claim.sites, *question.symbol.sites))
+    strange = sites_of(meaning) - question.symbol.sites
+    for path in {path for path, _ in strange}:
+        language, text = backend.plugin.language_of(path), await text_or_none(backend, path)
+        if language is None or text is None:
+            return False
+        found = await asyncio.to_thread(exposed, text, language.id)
+        strange -= {(path, name) for name, value in found.items() if (path, value) in sites}
+    return bool(meaning) and not strange
+
+
+async def _is_renamed_with(question: Question, place: Place) -> bool:
+    """Whether the server would change the symbol's declaration if it renamed what is at `place`.
+
+    TypeScript 7.0 renames a function in `module.exports = { f }` to `f: g`, so others use it by its old name.
+    """
+    backend = question.backend
+    at = position_params(place.path, place.text, place.span.start, backend.encoding)
+    edit = await asked_rename(backend, at, f"{question.claim.name}_")
+    changed = (step for step in (await plan_of(backend, [edit])).steps if isinstance(step, FileChange))
+    return any((step.path, change.span.start) in question.symbol.sites for step in changed for change in step.changes)
 
 
 async def _may_be_specialized(question: Question, place: Place, meaning: Meaning) -> bool:
@@ -127,6 +167,22 @@ async def _is_grouped(backend: Backend, definitions: Definitions, declared: Iter
             if sites_of(await definitions.meaning(one)) == {one}:
                 return True
     return False
+
+
+async def _is_made_with(question: Question, meaning: Meaning) -> bool:
+    """Whether a macro declares or uses what is meant by a word that is a place of the symbol, too.
+
+    `getters!(name)` reads a field and makes a method: one rename changes both names.
+    """
+    backend, together = question.backend, set[Site]()
+    for path, point in question.claim.sites:
+        language, text = backend.plugin.language_of(path), await text_or_none(backend, path)
+        if text is None or language is None:
+            continue
+        is_both: bool = await asyncio.to_thread(is_made, text, language.id, point)
+        if is_both:
+            together |= {(path, point), *sites_of(await question.definitions.meaning((path, point)))}
+    return not together.isdisjoint(sites_of(meaning))
 
 
 def _is_alias(backend: Backend, place: Place, meaning: Meaning, symbol: Identity) -> bool:

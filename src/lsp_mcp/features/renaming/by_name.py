@@ -30,7 +30,7 @@ async def found_by_name(
 
     With "" as `new_name` it will not be there any more. `strings`: those that look it up count, too.
     """
-    if not renamed.owner:
+    if not renamed.owner and not backend.plugin.renaming.looks_up_all:
         return ()
     where = await looked_up(backend, renamed) if strings else ""
     looks_up = f"{where} looks {renamed.name} up in a string" if where else ""
@@ -102,7 +102,8 @@ async def _encoded(backend: Backend, renamed: Renamed) -> str:
 
 async def looked_up(backend: Backend, renamed: Renamed) -> str:
     """File and line of the first string by which the member is looked up, in a template or a call; empty if none is."""
-    if not (pattern := backend.plugin.renaming.look_up_pattern):
+    rules = backend.plugin.renaming
+    if not (pattern := rules.look_up_pattern) or renamed.is_local(rules):
         return ""
     for place in await string_mentions(backend, renamed.name):
         start = place.text.point_offset(place.span.start)

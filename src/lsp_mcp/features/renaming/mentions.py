@@ -47,7 +47,8 @@ async def mentions(backend: Backend, symbol: Renamed) -> Mentions:
     rules = [rule for rule in backend.plugin.mentions if await _applies(backend, symbol, rule)]
     surely: dict[tuple[Path, int], tuple[Place, str]] = {}
     may: dict[tuple[Path, int], tuple[Place, str]] = {}
-    left_out, paths = 0, backend.words.paths() if rules else ()
+    left_out, below = 0, f"{backend.root}{os.sep}"
+    paths = [path for path in backend.words.paths() if path.startswith(below)] if rules else []
     for rule in rules:
         home = symbol.symbol.place.path.parent if rule.beside else None
         files = await asyncio.to_thread(_files, paths, rule.files, home)
@@ -90,6 +91,7 @@ async def mentioned(backend: Backend, path: Path, point: Point, known: Iterable[
 
     Places that are `known` are left out. Empty if there are none.
     """
+    rules = backend.plugin.renaming
     if not backend.plugin.mentions:
         return ""
     symbol = await renamed_symbol(backend, path, point) or await renamed_parameter(backend, path, point)
@@ -99,7 +101,8 @@ async def mentioned(backend: Backend, path: Path, point: Point, known: Iterable[
     # The span of a server may begin with the mark before the name.
     lines = {(place.path, place.span.start.line) for place in known}
     every = [one for one in (*found.surely, *found.may) if (one[0].path, one[0].span.start.line) not in lines]
-    where = await looked_up(backend, symbol) if symbol.owner and symbol.symbol.kind != PARAMETER else ""
+    is_looked_up = (symbol.owner or rules.looks_up_all) and symbol.symbol.kind != PARAMETER
+    where = await looked_up(backend, symbol) if is_looked_up else ""
     return ", ".join(filter(None, [told(backend, every), f"{where} (a string)" if where else ""]))
 
 
@@ -116,6 +119,8 @@ def told(backend: Backend, found: Iterable[tuple[Place, str]]) -> str:
 async def _applies(backend: Backend, symbol: Renamed, rule: Mention) -> bool:
     home = symbol.symbol.place
     if rule.kinds and symbol.symbol.kind not in rule.kinds:
+        return False
+    if rule.is_local != symbol.is_local(backend.plugin.renaming) and PARAMETER not in rule.kinds:
         return False
     private = backend.plugin.visibility and backend.plugin.visibility.private_names
     if rule.exported and private and re.match(private, symbol.name):

@@ -38,6 +38,13 @@ class Renamed(Struct, frozen=True):
     owner: str
     home: Span | None = None
 
+    def is_local(self, rules: Renaming) -> bool:
+        """Whether it is declared inside a function."""
+        return (
+            self.home is not None
+            and re.match(rules.function_pattern, self.symbol.place.text.slice(self.home)) is not None
+        )
+
 
 class Follower(Struct, frozen=True):
     """A symbol at `place` to rename along, to `new_name`; empty if that name is impossible."""
@@ -55,16 +62,19 @@ async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed 
     if not backend.plugin.renaming.followers and not backend.plugin.renaming.known_by_name:
         return None
     try:
-        if (declared := await one_definition(backend, path, point)) is None:
+        declared = await definition_places(backend, path, point)
+        files = {file for file, _ in declared}
+        if len(files) != 1 or not (file := files.pop()).is_relative_to(backend.root):
             return None
-        file, start = declared
         if not backend.plugin.language_of(file):  # a body in assembler
-            return await declared_beside(backend, file, start)
+            return await declared_beside(backend, *declared[0]) if len(declared) == 1 else None
         outline = await document_symbols(backend, file)
     except RefusedError as error:
         note(path, error)
         return None
-    return next(_at(backend, outline, {start}), None)
+    return next(
+        _at(backend, outline, {start for _, start in declared}), None
+    )  # an attribute may be set in several places
 
 
 async def one_definition(backend: Backend, path: Path, point: Point) -> tuple[Path, Point] | None:

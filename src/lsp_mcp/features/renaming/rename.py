@@ -37,6 +37,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 from lsp_mcp.protocol.lsp import TextDocumentPositionParams, WorkspaceEdit
 from lsp_mcp.requests.edit_plans import asked_rename, plan_of
+from lsp_mcp.requests.keywords import without_keywords
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.requests.own_builds import renamed_in_own_builds
 from lsp_mcp.requests.places import Place, last_word, position_params
@@ -147,6 +148,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
             by_word(without_prefix(step, prefix)) if isinstance(step, FileChange) else step for step in plan.steps
         ),
     )
+    plan = await _without_keywords(backend, plan)
     plan = with_data(backend, in_its_folder(backend, plan, path, text.slice(identifier).removesuffix("_test")))
     namesakes = await of_namesakes(backend, Definitions(backend), _places(plan), (path, identifier.start))
     mixed = tuple(namesakes.gaps(backend, text.slice(identifier), _places(plan)))
@@ -292,6 +294,21 @@ def _without_others(plan: EditPlan, namesakes: Namesakes) -> EditPlan:
 def _places(plan: EditPlan) -> list[Place]:
     steps = [step for step in plan.steps if isinstance(step, FileChange)]
     return [Place(step.path, change.span, step.before) for step in steps for change in step.changes]
+
+
+async def _without_keywords(backend: Backend, plan: EditPlan) -> EditPlan:
+    """`plan` without changes of what is part of the syntax."""
+    every = _places(plan)
+    kept = {(place.path, place.span) for place in await without_keywords(backend, every)}
+    if len(kept) == len(every):
+        return plan
+    steps = [
+        step.without([change for change in step.changes if (step.path, change.span) not in kept])
+        if isinstance(step, FileChange)
+        else step
+        for step in plan.steps
+    ]
+    return replace(plan, steps=tuple(step for step in steps if step))
 
 
 def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPlan, list[Doubt]]:

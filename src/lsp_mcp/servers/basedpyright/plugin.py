@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
+from lsp_mcp.objects.cells import without_cells
 from lsp_mcp.servers.basedpyright.index_names import index_package, index_symbols
+from lsp_mcp.servers.basedpyright.names import IMPLIED, MENTIONS, RENAMING
 from lsp_mcp.servers.basedpyright.projects import PythonProjects
 from lsp_mcp.servers.traits import Diagnostics, WordCheck
 
@@ -15,11 +18,17 @@ class BasedpyrightPlugin(SessionPlugin):
     """basedpyright says of an argument that it does not know what the called function is: `print` for `print(x.a)`."""
 
     diagnostics = Diagnostics(closed_on_request=True)
-    word_check = WordCheck(named_by_text=True)
+    word_check = WordCheck(named_by_text=True, listed_keywords=frozenset("_"), implied=IMPLIED)
+    renaming = RENAMING
+    mentions = MENTIONS
 
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""
         return PythonProjects(self.adapter, start)
+
+    def in_files(self, answer: Any) -> Any:
+        """See `Plugin.in_files`."""
+        return without_cells(answer)
 
     def index_package(self, path: Path) -> str:
         """See `Plugin.index_package`."""

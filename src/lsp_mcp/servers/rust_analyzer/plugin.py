@@ -8,13 +8,18 @@ from pathlib import Path
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
 from lsp_mcp.servers.rust_analyzer.cargo import CargoCoverage
 from lsp_mcp.servers.rust_analyzer.index_names import index_package, index_symbols
-from lsp_mcp.servers.traits import Documents
+from lsp_mcp.servers.rust_analyzer.names import IMPLIED, MENTIONS, RENAMING
+from lsp_mcp.servers.traits import Documents, Symbols, WordCheck
 
 
 class RustAnalyzerPlugin(SessionPlugin):
     """It knows few errors by itself, and does not say when those of its `cargo check` are all published."""
 
     documents = Documents(reads_closed_later=True)
+    symbols = Symbols(omits_fields=True)
+    word_check = WordCheck(implied=IMPLIED)
+    renaming = RENAMING
+    mentions = MENTIONS
 
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
-from lsp_mcp.servers.traits import Diagnostics, Renaming, WordCheck
+from lsp_mcp.servers.traits import Diagnostics, WordCheck
 from lsp_mcp.servers.typescript.index_names import index_package, index_symbols
+from lsp_mcp.servers.typescript.names import IMPLIED, MENTIONS, RENAMING
 from lsp_mcp.servers.typescript.projects import Projects
 
 
@@ -15,8 +16,9 @@ class TypeScriptPlugin(SessionPlugin):
     """It loads the project of a closed file to give its diagnostics."""
 
     diagnostics = Diagnostics(closed_on_request=True)
-    word_check = WordCheck(leads_back=True)
-    renaming = Renaming(passed_on="{name} as {given}")
+    word_check = WordCheck(leads_back=True, implied=IMPLIED)
+    renaming = RENAMING
+    mentions = MENTIONS
 
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""

@@ -1,0 +1,53 @@
+"""Where Python's symbols are used by their names, or without them, outside of what basedpyright 1.40 lists."""
+
+from __future__ import annotations
+
+from lsp_mcp.servers.traits import Implied, Mention, Renaming
+
+_IN_BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+_DECORATED = (
+    rf"@(?:\w+\.)?fixture\b(?:{_IN_BRACKETS})?[ \t]*(?:#[^\n]*)?\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?def[ \t]+"
+)
+_FILLED = rf"(?:\bdef[ \t]+test\w*|{_DECORATED}\w+)\s*{_IN_BRACKETS}"
+_BY_STRING = r"\b(?:usefixtures|getfixturevalue)\s*\([^()]*\)"
+_KEY = r"(?<=[\"'])(?P<name>{name})(?=[\"'])"
+
+MENTIONS = (
+    Mention(what="a notebook", files=r"\.ipynb$", pattern=r"\b(?P<name>{name})\b", beside=False),
+    Mention(
+        what="an entry point", files=r"(?:^|/)(?:pyproject\.toml|setup\.cfg|setup\.py)$", beside=False,
+        pattern=r"\w:\s*(?:\w+\.)*(?P<name>{name})\b(?=\s*(?:[\"'\[]|$))",
+        kinds=("function", "class"),
+    ),
+    Mention(
+        what="a parameter that pytest fills", files=r"\.py$", within=rf"{_FILLED}|{_BY_STRING}", beside=False,
+        pattern=r"(?<=[(,\s\"'])(?P<name>{name})(?=\s*[,):\"'])", kinds=("function",),
+        declared=_DECORATED + r"{name}\b",
+    ),
+    Mention(
+        what="a fixture of pytest", files=r"\.py$", pattern=_DECORATED + r"(?P<name>{name})\b", beside=False,
+        kinds=("variable",), is_local=True,
+        declared=rf"(?:\bdef[ \t]+(?=test)|{_DECORATED}){{owner}}\s*\([^)]*\b{{name}}\b",
+    ),
+    Mention(
+        what="a key", files=r"\.py$", pattern=_KEY, beside=False,
+        declared=r"\bclass[ \t]+{owner}\b[^:]*\bTypedDict\b",
+    ),
+    Mention(
+        what="a key", files=r"\.py$", pattern=r"\b{owner}\[[\"'](?P<name>{name})(?=[\"'])", beside=False,
+        declared=r"\bclass[ \t]+{owner}\b[^:]*(?:Enum|Flag)\b",
+    ),
+)  # fmt: skip
+
+IMPLIED = (
+    Implied("where objects are made: ask about the class", r"__(?:init|new|post_init)__\s*\("),
+    Implied("where Python calls it by itself", r"__(?!(?:init|new|post_init)__)\w+__\s*\("),
+)
+
+RENAMING = Renaming(
+    known_by_name={r"__\w+__\s.*": "what Python calls"},
+    look_up_pattern=r"\b(?:getattr|setattr|hasattr|delattr|attrgetter|methodcaller|patch(?:\.object)?)\s*\("
+    r"(?:[^()\"']|\([^()]*\)|[\"'][\w.]*[\"'],)*[\"'](?:\w+\.)*\Z",
+    looks_up_all=True,
+    function_pattern=r"(?:@[^\n]*\n\s*)*(?:async\s+)?def\b",
+)

@@ -1,0 +1,49 @@
+"""Where Rust's symbols are used by their names, or without them, outside of what rust-analyzer lists."""
+
+from __future__ import annotations
+
+from lsp_mcp.servers.traits import Implied, Mention, Renaming
+
+_FENCE = r"```(?!text\b|sh\b|bash\b|console\b|toml\b|json\b)[^\n]*\n"
+_OPERATORS = (
+    r"(?:(?:add|sub|mul|div|rem|neg|not|bit(?:and|or|xor)|sh[lr])(?:_assign)?|eq|ne|lt|le|gt|ge|cmp|partial_cmp"
+    r"|index(?:_mut)?)\s*\("
+)
+_OF_OPERATORS = (
+    r"\b(?:(?:Add|Sub|Mul|Div|Rem|Neg|Not|Bit(?:And|Or|Xor)|Sh[lr])(?:Assign)?|(?:Partial)?(?:Eq|Ord)|Index(?:Mut)?)"
+    r"(?:<[^{};]*>)?\s+for\b"
+)
+
+MENTIONS = (
+    Mention(
+        what="a doc test", files=r"\.rs$", beside=False, pattern=r"(?<![\w\"'])(?P<name>{name})\b",
+        within=rf"(?m)^[ \t]*//[/!][ \t]*{_FENCE}(?:[ \t]*//[/!](?![ \t]*```)[^\n]*\n)*",
+    ),
+    Mention(
+        what="a doc test", files=r"\.md$", beside=False, pattern=r"(?<![\w\"'])(?P<name>{name})\b",
+        within=r"(?m)^```rust[^\n]*\n(?:(?!```)[^\n]*\n)*",
+    ),
+    Mention(
+        what="an attribute", files=r"\.rs$", beside=False, pattern=r"[\":](?P<name>{name})(?=\")",
+        within=r"#!?\[[^\]]*\]",
+    ),
+)  # fmt: skip
+
+# Operators it finds by their names only.
+IMPLIED = (
+    Implied("where values are dropped", r"drop\s*\(", beside=(r"\bDrop\s+for\b",)),
+    Implied("macros that format", r"fmt\s*\(", beside=(r"\bfmt\s*\([^)]*\bFormatter\b",)),
+    Implied("for loops", r"(?:next|into_iter)\s*\(", beside=(r"\b(?:Into)?Iterator\s+for\b",)),
+    Implied("operators", _OPERATORS, beside=(_OF_OPERATORS,)),
+    Implied("where values are dereferenced", r"deref(?:_mut)?\s*\(", beside=(r"\bDeref(?:Mut)?\s+for\b",)),
+    Implied(
+        "conversions that do not name it", r"(?:try_)?(?:from|into)\s*[<(]",
+        beside=(r"\b(?:Try)?(?:From|Into)<[^{};]*>\s+for\b",),
+    ),
+    Implied("where values are awaited", r"(?:poll|into_future)\s*\(", beside=(r"\b(?:Into)?Future\s+for\b",)),
+)  # fmt: skip
+
+RENAMING = Renaming(
+    known_by_name={r"main\s.*": "what Rust starts"},
+    function_pattern=r"(?:[^{};]*\s)?fn\s",
+)

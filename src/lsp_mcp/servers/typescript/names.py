@@ -1,0 +1,22 @@
+"""Where JavaScript uses symbols by their names, or without them, outside of what TypeScript 7.0 lists."""
+
+from __future__ import annotations
+
+from lsp_mcp.servers.traits import Implied, Mention, Renaming
+
+_BY_ITSELF = r"(?:toString|valueOf|toJSON|toLocaleString|then)"
+
+MENTIONS = (
+    # They import modules of TypeScript, which does not read them.
+    Mention(
+        what="a component", files=r"\.(?:vue|svelte|astro|mdx)$", beside=False,
+        pattern=r"(?:\bimport\b[^;'\"]*?\b|\.)(?P<name>{name})\b",
+    ),
+)  # fmt: skip
+
+IMPLIED = (
+    Implied("where values are converted", r"(?:toString|valueOf|toJSON|toLocaleString)\s*\("),
+    Implied("where values are awaited", r"then\s*[<(]"),
+)
+
+RENAMING = Renaming(passed_on="{name} as {given}", known_by_name={rf"{_BY_ITSELF}\s.*": "what JavaScript calls"})

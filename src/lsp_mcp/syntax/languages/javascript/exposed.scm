@@ -1,0 +1,15 @@
+; What a CommonJS module exports, and the name in it that this stands for: it is the same name if there is no `value`.
+((assignment_expression
+  left: (member_expression object: (identifier) @_exports property: (property_identifier) @exposed)
+  right: (identifier) @value)
+ (#eq? @_exports "exports"))
+((assignment_expression
+  left: (member_expression
+    object: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+    property: (property_identifier) @exposed)
+  right: (identifier) @value)
+ (#eq? @_module "module") (#eq? @_exports "exports"))
+((assignment_expression
+  left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+  right: (object (shorthand_property_identifier) @exposed))
+ (#eq? @_module "module") (#eq? @_exports "exports"))

@@ -1,0 +1,141 @@
+"""Where Python uses a symbol by its name, or without it, outside of what its server lists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from languages.served import ask, write
+from lsp_mcp.errors import LspMcpError
+
+PROJECT = {"pyproject.toml": '[project]\nname = "sample"\nversion = "1"\n\n[project.scripts]\nsample = "shop:main"\n'}
+
+
+def references(root: Path, files: dict[str, str], symbol: str) -> str:
+    write(root, PROJECT | files)
+    return ask(
+        "basedpyright", root, "find_symbol_references_by_anchor", symbol_anchor=symbol, include_code=False, wait=True
+    )
+
+
+def refusal(root: Path, files: dict[str, str], symbol: str) -> str:
+    """Why a rename is not carried out."""
+    write(root, PROJECT | files)
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    with pytest.raises(LspMcpError, match="must be confirmed first") as refused:
+        ask("basedpyright", root, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name="another")
+    assert {path: path.read_bytes() for path in before} == before
+    return str(refused.value)
+
+
+WILDCARD = {
+    "words.py": "def _(text: str) -> str:\n    return text\n",
+    "use.py": (
+        "from words import _\n\n\ndef use(item: object) -> str:\n    match item:\n        case [_, 1]:\n"
+        "            return ''\n        case _:\n            return _('x')\n"
+    ),
+}
+
+
+def test_a_wildcard_is_not_a_use_of_a_function_that_is_called_like_it(tmp_path: Path) -> None:
+    answer = references(tmp_path, WILDCARD, "words.py:1:5")
+    assert "Found 3 references" in answer
+    assert "status: complete" in answer
+    ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="words.py:1:5", new_name="translated")
+    assert (tmp_path / "use.py").read_text() == WILDCARD["use.py"].replace(" _\n", " translated\n", 1).replace(
+        "_('x')", "translated('x')"
+    )
+
+
+def test_uses_without_its_name_are_a_gap_of_a_method_that_python_calls_by_itself(tmp_path: Path) -> None:
+    files = {
+        "shop.py": "class Cart:\n    def __init__(self, size: int) -> None: ...\n    def __len__(self) -> int: ...\n",
+        "use.py": "import shop\n\nprint(len(shop.Cart(1)))\n",
+    }
+    assert "uses without its name (where objects are made: ask about the class)" in references(
+        tmp_path, files, "Cart.__init__"
+    )
+    assert "uses without its name (where Python calls it by itself)" in references(tmp_path, files, "Cart.__len__")
+    assert "Cart would not implement what Python calls without __len__" in refusal(tmp_path, files, "Cart.__len__")
+
+
+NOTEBOOK = {
+    "shop.py": "def total() -> int:\n    return 1\n",
+    "use.py": "from shop import total\n\ntotal()\n",
+    "a.ipynb": (
+        '{"cells": [{"cell_type": "code", "source": ["from shop import total\\n", "total()\\n"], "metadata": {},\n'
+        ' "outputs": [], "execution_count": null}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n'
+    ),
+}
+
+
+def test_uses_in_notebooks_are_named_and_must_be_confirmed(tmp_path: Path) -> None:
+    answer = references(tmp_path, NOTEBOOK, "total")
+    assert "Found 3 references" in answer
+    assert "not counted: total in a.ipynb:1 (a notebook)" in answer
+    assert "total stays as it is in a.ipynb:1 (a notebook)" in refusal(tmp_path, NOTEBOOK, "total")
+
+
+FIXTURES = {
+    "tests/conftest.py": (
+        "import pytest\n\n\n@pytest.fixture(scope='session')\ndef card():\n    return 1\n\n\n@pytest.fixture\n"
+        "def deck(card):\n    return [card]\n"
+    ),
+    "tests/test_cards.py": (
+        "import pytest\n\n\ndef test_one(deck, card):\n    assert card in deck\n\n\n@pytest.mark.usefixtures('card')\n"
+        "def test_two():\n    pass\n\n\ndef helper(card):\n    return card\n"
+    ),
+}
+FILLED = "card {} tests/conftest.py:10 (a parameter that pytest fills), tests/test_cards.py:4,8 (a parameter that"
+
+
+def test_parameters_that_pytest_fills_are_named_for_a_fixture_and_must_be_confirmed(tmp_path: Path) -> None:
+    assert f"not counted: {FILLED.format('in')}" in references(tmp_path, FIXTURES, "tests/conftest.py:5:5")
+    assert FILLED.format("stays as it is in") in refusal(tmp_path, FIXTURES, "tests/conftest.py:5:5")
+
+
+def test_a_parameter_that_pytest_fills_is_renamed_alone_only_if_that_is_confirmed(tmp_path: Path) -> None:
+    said = refusal(tmp_path, FIXTURES, "tests/test_cards.py:4:20")
+    assert "card stays as it is in tests/conftest.py:5 (a fixture of pytest)" in said
+    ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="tests/test_cards.py:13:12", new_name="two")
+    assert "def helper(two):\n    return two\n" in (tmp_path / "tests/test_cards.py").read_text()
+
+
+KEYS = {
+    "shop.py": (
+        "import enum\nfrom typing import TypedDict\n\n\nclass Row(TypedDict):\n    amount: int\n\n\n"
+        "class Color(enum.Enum):\n    RED = 'r'\n\n\nclass Item:\n    def __init__(self) -> None:\n"
+        "        self.price = 1\n        self.sold = False\n\n    def sell(self) -> None:\n"
+        "        self.sold = True\n\n\n"
+        "def main() -> None: ...\n"
+    ),
+    "use.py": (
+        "from shop import Color, Item, Row\n\nrow: Row = {'amount': 1}\nprint(Color['RED'], getattr(Item(), 'price'))\n"
+        "setattr(Item(), 'sold', True)\n"
+    ),
+    "test_shop.py": "from unittest import mock\n\n\n@mock.patch('shop.main')\ndef test_main(_main): ...\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "said"),
+    [
+        ("Row.amount", "amount stays as it is in use.py:3 (a key)"),
+        ("Color.RED", "RED stays as it is in use.py:4 (a key)"),
+        ("shop.py:15:14", "use.py:4 looks price up in a string"),
+        ("shop.py:16:14", "use.py:5 looks sold up in a string"),
+        ("main", "main stays as it is in pyproject.toml:6 (an entry point)"),
+        ("main", "test_shop.py:4 looks main up in a string"),
+    ],
+)
+def test_a_rename_of_what_is_looked_up_by_a_string_must_be_confirmed(tmp_path: Path, symbol: str, said: str) -> None:
+    assert said in refusal(tmp_path, KEYS, symbol)
+
+
+def test_strings_that_a_rename_changes_are_not_said_to_stay(tmp_path: Path) -> None:
+    text = "class Pair:\n    __slots__ = ('first',)\n\n    def __init__(self) -> None:\n        self.first = 1\n"
+    write(tmp_path, PROJECT | {"pair.py": text})
+    answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="pair.py:5:14", new_name="one")
+    assert (tmp_path / "pair.py").read_text() == text.replace("first", "one")
+    assert "not renamed" not in answer

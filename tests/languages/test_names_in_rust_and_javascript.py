@@ -1,0 +1,99 @@
+"""Where Rust and JavaScript use a symbol by its name, or without it, outside of what their servers list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from languages.served import ask, write
+from lsp_mcp.errors import LspMcpError
+
+RUST = {
+    "Cargo.toml": '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/lib.rs": (
+        "/// Adds.\n///\n/// ```\n/// assert_eq!(sample::helper(1), 2);\n/// ```\n"
+        "pub fn helper(n: u32) -> u32 {\n    n + 1\n}\n\n"
+        "macro_rules! getters {\n    ($($name:ident),*) => { $(pub fn $name(&self) -> u32 { self.$name })* };\n}\n\n"
+        "pub struct Config {\n    host: u32,\n}\n\nimpl Config {\n    getters!(host);\n}\n\n"
+        "pub fn make() -> u32 {\n    let made = Config { host: 1 };\n    made.host()\n}\n"
+    ),
+}
+JAVASCRIPT = {
+    "tsconfig.json": '{"compilerOptions": {"allowJs": true, "noEmit": true}}',
+    "a.js": "function greet(name) { return name }\nmodule.exports = { greet }\n",
+    "b.js": "const a = require('./a')\nconst { greet } = require('./a')\na.greet('x'); greet('y')\n",
+    "cart.ts": "export class Cart {\n  toString(): string { return '' }\n}\nexport const $size = 1\n",
+    "use.ts": "import { Cart, $size } from './cart'\nconsole.log(`${new Cart()}`, $size)\n",
+    "App.vue": "<script>\nimport { Cart } from './cart'\n</script>\n<template>{{ cart.size }}</template>\n",
+}
+
+
+def references(backend: str, root: Path, symbol: str) -> str:
+    write(root, RUST if backend == "rust-analyzer" else JAVASCRIPT)
+    return ask(backend, root, "find_symbol_references_by_anchor", symbol_anchor=symbol, include_code=False, wait=True)
+
+
+def renamed(backend: str, root: Path, symbol: str, name: str, **more: Any) -> str:
+    write(root, RUST if backend == "rust-analyzer" else JAVASCRIPT)
+    return ask(backend, root, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name=name, **more)
+
+
+@pytest.mark.parametrize("symbol", ["src/lib.rs:15:5", "src/lib.rs:24:10"])
+def test_what_a_macro_makes_by_the_name_of_a_field_is_renamed_with_it(tmp_path: Path, symbol: str) -> None:
+    renamed("rust-analyzer", tmp_path, symbol, "server")
+    assert (tmp_path / "src/lib.rs").read_text() == RUST["src/lib.rs"].replace("host", "server")
+
+
+def test_a_field_is_found_by_its_name_beside_a_function_of_that_name(tmp_path: Path) -> None:
+    write(tmp_path, RUST | {"src/other.rs": "pub fn host() {}\n", "src/lib.rs": f"mod other;\n{RUST['src/lib.rs']}"})
+    found = ask("rust-analyzer", tmp_path, "find_symbol_definitions_by_name", symbol_name="host", wait=True)
+    assert "field Config.host" in found
+    assert "src/other.rs" in found
+
+
+def test_a_rename_of_what_a_doc_test_uses_must_be_confirmed(tmp_path: Path) -> None:
+    assert "not counted: helper in src/lib.rs:4 (a doc test)" in references("rust-analyzer", tmp_path, "helper")
+    with pytest.raises(LspMcpError, match=r"helper stays as it is in src/lib.rs:4 \(a doc test"):
+        renamed("rust-analyzer", tmp_path, "helper", "assist")
+
+
+def test_uses_without_its_name_are_a_gap_of_a_method_that_javascript_calls(tmp_path: Path) -> None:
+    answer = references("typescript", tmp_path, "Cart.toString")
+    assert "not counted: uses without its name (where values are converted)" in answer
+
+
+def test_uses_of_what_a_module_exports_at_run_time_are_found(tmp_path: Path) -> None:
+    files = {
+        "c.js": (
+            "class Deck {}\nfunction shuffle(deck) { return deck }\nexports.Deck = Deck\n"
+            "module.exports.shuffle = shuffle\n"
+        ),
+        "d.js": "const { Deck, shuffle } = require('./c')\nfunction play() { return shuffle(new Deck()) }\n",
+    }
+    write(tmp_path, files)
+    assert "c.js# 1:7 3:9 3:16\njs://d.js# 1:9 2:38" in references("typescript", tmp_path, "c.js:1:7")
+    calls = ask("typescript", tmp_path, "find_calls", symbol="c.js:2:10", wait=True)
+    assert "Found 1 caller" in calls
+    assert "play" in calls
+
+
+def test_an_exported_function_keeps_its_name_for_those_who_require_it(tmp_path: Path) -> None:
+    renamed("typescript", tmp_path, "a.js:1:10", "hello")
+    assert (tmp_path / "a.js").read_text() == (
+        "function hello(name) { return name }\nmodule.exports = { greet: hello }\n"
+    )
+    assert (tmp_path / "b.js").read_text() == JAVASCRIPT["b.js"]
+
+
+def test_uses_in_components_that_the_server_does_not_read_must_be_confirmed(tmp_path: Path) -> None:
+    assert "not counted: Cart in App.vue:2 (a component)" in references("typescript", tmp_path, "Cart")
+    with pytest.raises(LspMcpError, match=r"Cart stays as it is in App.vue:2 \(a component"):
+        renamed("typescript", tmp_path, "Cart", "Basket")
+
+
+def test_a_name_may_begin_with_a_dollar_sign(tmp_path: Path) -> None:
+    assert "Found 3 references" in references("typescript", tmp_path, "cart.ts:4:14")
+    renamed("typescript", tmp_path, "$size", "length")
+    assert (tmp_path / "use.ts").read_text() == JAVASCRIPT["use.ts"].replace("$size", "$length")
