@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from lsp_mcp.toolsets.lua import PREFIX, LuaTools
 from lsp_mcp.toolsets.offered import chosen_toolsets, offered_tools, tool_context, tools_without_sessions, toolset_of
 from lsp_mcp.toolsets.tool import Call, Format, Tool
 from lsp_mcp.visible import quoted, visible, visible_lines
+
+log = logging.getLogger(__name__)
 
 
 def list_tools(flags: ServerFlags, *, as_json: bool, every: bool) -> None:
@@ -151,6 +154,10 @@ class ToolCall:
             said = str(error).removeprefix(f"{self.name}: ").removeprefix(f"{self.name.removeprefix(PREFIX)}: ")
             status = 2 if isinstance(error, ArgumentsError | ConfigError) else 1
             return Outcome(None, (visible_lines(f"{self.name}: {said}"),), status)
+        except Exception:
+            log.exception("%s failed", self.name)
+            where = "the log on stderr, or of the daemon (see: lsp-mcp daemon status), has the details"
+            return Outcome(None, (f"{self.name} failed by a defect of lsp-mcp itself; {where}. Please report it.",), 1)
         if self.flags.response_format == "text":
             # A Neovim tool may answer with plain text: unchanged for a program, escaped for a terminal.
             shown = visible_lines(answer) if self.terminal else answer
