@@ -74,12 +74,11 @@ class RenameTools(ChangingToolset):
         by_text = await renamed.by_text(new_name)
         if include_uncompiled:
             renamed = renamed.with_text(by_text, self._targets)
-        if apply:
-            way_out = (
-                f"{'' if include_uncompiled else told_of_text(by_text)}"
-                "preview with apply=false, or accept it with allow_partial=true and check those places."
-            )
-            renamed = await renamed.checked(self._targets, new_name, way_out, allow_partial=allow_partial)
+        way_out = (
+            f"{'' if include_uncompiled else told_of_text(by_text)}"
+            "preview with apply=false, or accept it with allow_partial=true and check those places."
+        )
+        renamed = await renamed.checked(self._targets, new_name, way_out, allow_partial=allow_partial or not apply)
         plan, gaps = renamed.plan, renamed.gaps
         remarks = await self._done(plan, apply=apply, confirmed=confirmed)
         verb = "Successfully renamed symbol to" if apply else "Preview, nothing written: would rename symbol to"
@@ -127,10 +126,9 @@ class RenameTools(ChangingToolset):
         before = (await look(call, backend)).value if apply else None
         renamed = await self._package(call, backend, old, new)
         if renamed:
-            if apply and not partial_:
-                renamed = await renamed.checked(
-                    self._targets, new_name, "or accept it with allow_partial=true and check those places."
-                )
+            if not partial_:
+                way_out = "or accept it with allow_partial=true and check those places."
+                renamed = await renamed.checked(self._targets, new_name, way_out, allow_partial=not apply)
             plan, gaps = renamed.plan, renamed.gaps
         else:
 
