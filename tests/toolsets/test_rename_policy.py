@@ -166,8 +166,9 @@ async def test_a_server_that_cannot_say_what_a_rename_makes_wrong_does_not_stop_
 ) -> None:
     rules = {"workspace/executeCommand": [["refuse", -32603, "cannot look now"]]}
     async with renaming(fake, [text_edit(fake.root / "a.txt", 3)], adapter=LOOKS_AT_ALL, rules=rules) as rename:
-        assert "not tried" not in (await rename(apply=False))["status"]
-        assert "not tried before it was written, so run check" in (await rename())["status"]
+        for apply in (False, True):
+            said = (await rename(apply=apply))["status"]
+            assert "not tried before it is written, so run check after it (cannot look now)" in said
     assert (fake.root / "a.txt").read_text() == "new\n"
 
 

@@ -91,7 +91,7 @@ class Renamed(Struct, frozen=True):
             with phase(lambda: f"{backend.plugin.name}: checking what the rename breaks"):
                 found = await tried(backend, plan, self.target.name, new_name)
         except (RefusedError, UnavailableError) as error:
-            text = f"not tried before it was written, so run check ({error})"
+            text = f"not tried before it is written, so run check after it ({error})"
             return Renamed(self.target, plan, [*self.gaps, news("applied", text)])
         gaps = [*self.gaps, *found.gaps]
         if found.changed:
