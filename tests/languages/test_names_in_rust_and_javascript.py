@@ -97,3 +97,9 @@ def test_a_name_may_begin_with_a_dollar_sign(tmp_path: Path) -> None:
     assert "Found 3 references" in references("typescript", tmp_path, "cart.ts:4:14")
     renamed("typescript", tmp_path, "$size", "length")
     assert (tmp_path / "use.ts").read_text() == JAVASCRIPT["use.ts"].replace("$size", "$length")
+
+
+def test_what_each_function_calls_something_else_is_no_name_for_a_variable_or_function(tmp_path: Path) -> None:
+    with pytest.raises(LspMcpError, match="arguments is something else in each function"):
+        renamed("typescript", tmp_path, "a.js:1:10", "arguments")
+    renamed("typescript", tmp_path, "Cart.toString", "arguments", confirmed=True)

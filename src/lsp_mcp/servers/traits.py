@@ -201,6 +201,7 @@ class Renaming(Data, frozen=True):
     field_name_pattern: str = "(?!)"  # the name of a field before its type, in the declaration of a type
     names_no_files: bool = False  # code never refers to files, so a file can be renamed freely within its folder
     packages: Packages | None = None
+    taken_names: frozenset[str] = frozenset()  # each function has such a name for something else; members may have it
     # What it writes where an export passes a `name` on, so that importers keep the one that they are `given`. Empty:
     # it renames that everywhere, and asked at any use.
     passed_on: str = ""

@@ -160,7 +160,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     if backend.plugin.goes_by_mtime:
         for stranger in strangers:
             backend.coverage.mistrust(stranger.place.path, text.slice(identifier))
-    strangers += left_behind
+    strangers += [*left_behind, *_taken(backend, renamed, Place(path, identifier, text), new_name)]
     if known := known_by_name(backend.plugin.renaming, together, new_name):
         plan = replace(plan, confirmations=(*plan.confirmations, known))
     plan, gaps = await _with_strings(backend, plan, mixed)
@@ -184,6 +184,12 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     clashes = await _clashes(backend, Definitions(backend), home, new_name)
     strangers += [*missed, *shared, *clashes]
     return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
+
+
+def _taken(backend: Backend, renamed: Renamed | None, place: Place, new_name: str) -> list[Doubt]:
+    """That what is declared at `place`, unless it is a member, cannot be meant by `new_name` inside functions."""
+    is_taken = new_name in backend.plugin.renaming.taken_names and not (renamed and renamed.owner)
+    return [Doubt(place, f"{new_name} is something else in each function")] if is_taken else []
 
 
 def _refuse_others_alone(backend: Backend, plan: EditPlan, strangers: Sequence[Doubt]) -> None:

@@ -19,4 +19,8 @@ IMPLIED = (
     Implied("where values are awaited", r"then\s*[<(]"),
 )
 
-RENAMING = Renaming(passed_on="{name} as {given}", known_by_name={rf"{_BY_ITSELF}\s.*": "what JavaScript calls"})
+RENAMING = Renaming(
+    passed_on="{name} as {given}",
+    known_by_name={rf"{_BY_ITSELF}\s.*": "what JavaScript calls"},
+    taken_names=frozenset({"arguments"}),
+)
