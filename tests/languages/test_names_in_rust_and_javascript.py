@@ -103,3 +103,31 @@ def test_what_each_function_calls_something_else_is_no_name_for_a_variable_or_fu
     with pytest.raises(LspMcpError, match="arguments is something else in each function"):
         renamed("typescript", tmp_path, "a.js:1:10", "arguments")
     renamed("typescript", tmp_path, "Cart.toString", "arguments", confirmed=True)
+
+
+def test_code_that_is_left_out_for_an_interpreter_alone_is_compiled(tmp_path: Path) -> None:
+    files = {
+        "Cargo.toml": RUST["Cargo.toml"],
+        "src/lib.rs": (
+            "pub fn parse<T>() {}\n\n#[cfg(not(miri))]\npub fn slow() {\n    parse::<u8>();\n}\n\n"
+            "pub mod parse {\n    pub fn other() {}\n}\n"
+        ),
+    }
+    write(tmp_path, files)
+    answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="src/lib.rs:1:8")
+    assert "Found 2 references" in answer
+    assert "status: complete" in answer
+
+
+def test_what_the_server_guesses_of_code_that_is_left_out_proves_nothing(tmp_path: Path) -> None:
+    files = {
+        "Cargo.toml": RUST["Cargo.toml"],
+        "src/lib.rs": (
+            "pub fn parse<T>() {}\n\n#[cfg(windows)]\npub fn slow() {\n    parse::<u8>();\n}\n\n"
+            "#[cfg(not(windows))]\npub mod parse {\n    pub fn other() {}\n}\n"
+        ),
+    }
+    write(tmp_path, files)
+    answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="src/lib.rs:1:8")
+    assert "Found 1 reference" in answer
+    assert "status: unverified: 1 occurrence of parse that rust-analyzer does not explain: src/lib.rs 5:5" in answer

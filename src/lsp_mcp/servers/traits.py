@@ -332,6 +332,10 @@ class WordCheck(Data, frozen=True):
     # references of that place lead back.
     leads_back: bool = False
     listed_keywords: frozenset[str] = frozenset()  # names that it lists where they are part of the syntax, too
+    # The code of its diagnostics for what the build leaves out, where it guesses what words mean; and what a file with
+    # such code has.
+    inactive_code: str = ""
+    condition_pattern: str = ""
     by_word: bool = False  # it answers with all places of a word in code, so there is nothing to compare
     # It misses nothing in files that it has read, so read-only answers are not verified place by place.
     exact: bool = False

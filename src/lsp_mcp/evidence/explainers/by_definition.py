@@ -15,6 +15,7 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, misread
 from lsp_mcp.evidence.explainers.in_function import kind_before
 from lsp_mcp.evidence.identity import Identity, sites_of
+from lsp_mcp.evidence.inactive import is_inactive
 from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.places import Place, position_params, text_or_none
@@ -62,6 +63,8 @@ class ByDefinition:
                         said = await _leads_back(question, place)
                     if not said and not question.thorough:
                         said = await _is_exposed(question, meaning) or said
+                    if said is False and await is_inactive(question.backend, place):
+                        said = None
                     (unknown if said is None else same if said else other).append(place)
         found = so_far.explained(same=same, other=other, unknown=unknown, inexplicable=inexplicable)
         asked = frozenset(needed)

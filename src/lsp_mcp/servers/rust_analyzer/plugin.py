@@ -17,7 +17,8 @@ class RustAnalyzerPlugin(SessionPlugin):
 
     documents = Documents(reads_closed_later=True)
     symbols = Symbols(omits_fields=True)
-    word_check = WordCheck(implied=IMPLIED)
+    # A path in code that is left out leads to what has that name in the module, of whatever kind.
+    word_check = WordCheck(implied=IMPLIED, inactive_code="inactive-code", condition_pattern=r"\bcfg(?:_attr)?\b")
     renaming = RENAMING
     mentions = MENTIONS
 

@@ -1,0 +1,42 @@
+"""Code that the build leaves out, where a server's definitions are guesses: `is_inactive`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.refusals import note
+from lsp_mcp.text import Span
+from lsp_mcp.uris import path_uri
+
+_MOST_KEPT = 5_000  # files
+_KNOWN: RememberedOf[Backend, Path, int, tuple[Span, ...]] = RememberedOf(_MOST_KEPT)
+
+
+async def is_inactive(backend: Backend, place: Place) -> bool:
+    """Whether the server says, in its diagnostics, that the build leaves out the code around `place`.
+
+    Always False for a server whose traits name no such diagnostic. Asks once for each file that has conditions.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    rules = backend.plugin.word_check
+    if not rules.inactive_code or not re.search(rules.condition_pattern, place.text.content):
+        return False
+    kept, generation = _KNOWN.for_owner(backend), backend.generation
+    if (spans := kept.get(place.path, generation)) is None:
+        try:
+            report = await backend.request("textDocument/diagnostic", {"textDocument": {"uri": path_uri(place.path)}})
+        except RefusedError as error:
+            note(place.path, error)
+            return True  # nobody says that it is compiled
+        ranges = [one["range"] for one in (report or {}).get("items", ()) if one.get("code") == rules.inactive_code]
+        spans = tuple(place.text.range_span(one, backend.encoding) for one in ranges)
+        if generation == backend.generation:
+            kept.put(place.path, generation, spans, 1 + len(spans))
+    return any(span.start <= place.span.start and place.span.end <= span.end for span in spans)
