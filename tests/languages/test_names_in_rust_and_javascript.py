@@ -131,3 +131,15 @@ def test_what_the_server_guesses_of_code_that_is_left_out_proves_nothing(tmp_pat
     answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="src/lib.rs:1:8")
     assert "Found 1 reference" in answer
     assert "status: unverified: 1 occurrence of parse that rust-analyzer does not explain: src/lib.rs 5:5" in answer
+
+
+def test_a_word_inside_a_longer_name_is_no_use_beside_that_name(tmp_path: Path) -> None:
+    files = {
+        "tsconfig.json": JAVASCRIPT["tsconfig.json"],
+        "a.ts": "export const $$stream = 'x'\n",
+        "b.ts": "import { $$stream as _$$stream } from './a'\nconsole.log(_$$stream)\n",
+    }
+    write(tmp_path, files)
+    symbol, more = "a.ts:1:14", {"include_code": False}
+    answer = ask("typescript", tmp_path, "find_symbol_references_by_anchor", symbol_anchor=symbol, **more)
+    assert "ts://a.ts# 1:16\nts://b.ts# 1:12 1:22 2:13\nstatus: complete" in answer

@@ -145,6 +145,8 @@ async def occurrences(
         if text:
             there = await backend.words.occurrences(path, text, claim.name)
             spans = [span for span in there if (path, span.start) not in has]
+            if (own := backend.plugin.language_of(path)) and own.name_prefixes:
+                spans = [span for span in spans if not _is_end_of(text, span, path, has, own.name_prefixes)]
             if symbol.ids:  # a parameter of a macro has none
                 language = backend.plugin.language_of(path)
                 are_others = {span for span in there.in_macros if is_macro_parameter(text, span, language)}
@@ -156,6 +158,15 @@ async def occurrences(
         path, span = within
         found = [place for place in found if place.path != path or span.start <= place.span.start < span.end]
     return Occurring(found, unread, unreadable)
+
+
+def _is_end_of(text: Text, span: Span, path: Path, sites: Collection[Site], prefixes: str) -> bool:
+    """Whether the word at `span` ends a name that begins at one of `sites`, as `b` does in `a$b` of JavaScript."""
+    content, start = text.content, text.point_offset(span.start)
+    first = start
+    while first and (content[first - 1] in prefixes or content[first - 1].isalnum() or content[first - 1] == "_"):
+        first -= 1
+    return any((path, text.offsets_span(one, start).start) in sites for one in range(first, start))
 
 
 class _Rest(Struct, frozen=True):
