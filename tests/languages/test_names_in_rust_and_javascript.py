@@ -99,7 +99,7 @@ def test_a_name_may_begin_with_a_dollar_sign(tmp_path: Path) -> None:
     assert (tmp_path / "use.ts").read_text() == JAVASCRIPT["use.ts"].replace("$size", "$length")
 
 
-def test_what_each_function_calls_something_else_is_no_name_for_a_variable_or_function(tmp_path: Path) -> None:
+def test_a_variable_or_function_is_not_called_what_each_function_calls_something_else(tmp_path: Path) -> None:
     with pytest.raises(LspMcpError, match="arguments is something else in each function"):
         renamed("typescript", tmp_path, "a.js:1:10", "arguments")
     renamed("typescript", tmp_path, "Cart.toString", "arguments", confirmed=True)
@@ -133,7 +133,7 @@ def test_what_the_server_guesses_of_code_that_is_left_out_proves_nothing(tmp_pat
     assert "status: unverified: 1 occurrence of parse that rust-analyzer does not explain: src/lib.rs 5:5" in answer
 
 
-def test_a_word_inside_a_longer_name_is_no_use_beside_that_name(tmp_path: Path) -> None:
+def test_a_word_inside_a_longer_name_is_not_a_use_beside_that_name(tmp_path: Path) -> None:
     files = {
         "tsconfig.json": JAVASCRIPT["tsconfig.json"],
         "a.ts": "export const $$stream = 'x'\n",

@@ -146,10 +146,15 @@ def _failed(task: asyncio.Task[None]) -> bool:
 
 
 class Feed:
-    """What changed on disk, for one owner."""
+    """What changed on disk, for one owner.
+
+    It has the files of the workspace root, and of the further folders that this owner watches: the libraries of one
+    language, for example, are nothing to the server of another one.
+    """
 
     def __init__(self, hub: FeedHub) -> None:
         self._hub = hub
+        self._also: list[Path] = []  # the further folders of this owner
         self._pending = Changes()
         self._notes: list[str] = []
 
@@ -178,23 +183,35 @@ class Feed:
 
     def watch_also(self, folders: Iterable[Path]) -> None:
         """See `FeedHub.watch_also`."""
-        self._hub.watch_also(folders)
+        wanted = list(folders)
+        self._also += (folder for folder in wanted if folder not in self._also)
+        self._hub.watch_also(wanted)
 
     def files_named(self, names: Collection[str]) -> list[Path]:
         """All files with one of these names, sorted."""
-        return sorted(Path(path) for path in self._hub.paths() if path.rpartition(os.sep)[2] in names)
+        return sorted(Path(path) for path in self.paths() if path.rpartition(os.sep)[2] in names)
 
     def files(self) -> Iterable[Path]:
         """All files."""
-        return self._hub.files()
+        return self._hub.files() if self._has_all() else map(Path, self.paths())
 
     def paths(self) -> Iterable[str]:
         """See `Watch.paths`."""
-        return self._hub.paths()
+        return self.own(self._hub.paths())
 
     def links(self) -> Iterable[str]:
         """See `Watch.links`."""
-        return self._hub.links()
+        return self.own(self._hub.links())
+
+    def _has_all(self) -> bool:
+        return len(self._hub.folders()) == 1
+
+    def own(self, paths: Iterable[str]) -> Iterable[str]:
+        """Those of `paths` that are this owner's."""
+        if self._has_all():
+            return paths
+        below = tuple(os.path.join(folder, "") for folder in (self._hub.folders()[0], *self._also))  # noqa: PTH118
+        return (path for path in paths if path.startswith(below))
 
     async def free_readers(self, suffixes: Collection[str]) -> bool:
         """See `FeedHub.free_readers`."""

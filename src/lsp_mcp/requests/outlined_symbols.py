@@ -13,15 +13,21 @@ from typing import TypeVar
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.requests.containers import Container, Containers
-from lsp_mcp.requests.symbols import Symbol
+from lsp_mcp.requests.symbols import SCOPES, Symbol
 from lsp_mcp.syntax.imports import imported
 
 _MOST_FILES = 24  # which may have to be opened
+_ROOTS = frozenset({"__init__", "mod", "lib", "main", "index"})  # files that may be called like their folders
+_SOURCES = "src"  # a folder that is in no module's name
 _Named = TypeVar("_Named", Container, Symbol)
 
 
-async def outlined_symbols(backend: Backend, word: str, is_wanted: Callable[[str], bool]) -> tuple[list[Symbol], bool]:
-    """The symbols in files with `word` whose full names are wanted; True if there are more files than were examined.
+Called = Callable[[str, Sequence[str]], str]
+"""What to call a declaration with this name, inside what has these names; empty if it is not wanted."""
+
+
+async def outlined_symbols(backend: Backend, word: str, called: Called) -> tuple[list[Symbol], bool]:
+    """The wanted symbols in files with `word`; True if there are more files than were examined.
 
     Raises:
         UnavailableError: as `Backend.request`.
@@ -29,12 +35,30 @@ async def outlined_symbols(backend: Backend, word: str, is_wanted: Callable[[str
     words = await backend.words.files_with(word, seconds=budget.left())
     files = sorted(path for path in words.files if path.is_relative_to(backend.root))
     containers = Containers(backend)
-    found = []
+    found: list[Symbol] = []
     for path in files[:_MOST_FILES]:
         declared = await containers.known(path)
-        named = [one for one in declared if is_wanted(one.name)]
+        homes = _homes(path.relative_to(backend.root))
+        named = []
+        for one in declared:
+            if word in one.name:
+                around = _around(one, declared)
+                names = (called(one.name, [*home, *around]) for home in homes)
+                named += [Symbol(name, one.kind, one.place) for name in names if name][:1]
         found += await asyncio.to_thread(_declared_here, backend, path, named)
-    return [Symbol(one.name, one.kind, one.place) for one in found], bool(words.unknown) or len(files) > _MOST_FILES
+    return found, bool(words.unknown) or len(files) > _MOST_FILES
+
+
+def _homes(path: Path) -> list[list[str]]:
+    """By which names code may call the module in `path`, outermost first: `pkg.core` is in `src/pkg/core.py`."""
+    folders, own = [name for name in path.parent.parts if name != _SOURCES], path.name.partition(".")[0]
+    return [[*folders, own], *([folders] if own in _ROOTS else [])]
+
+
+def _around(one: Container, declared: Sequence[Container]) -> list[str]:
+    """The names of the modules and namespaces around `one`, outermost first; its own name has those of types."""
+    scopes = [other for other in declared if other.kind in SCOPES and other.holds(one.place.span.start)]
+    return [other.name for other in scopes if other.place != one.place]
 
 
 async def imports_of(symbols: Sequence[Symbol], backend: Backend) -> list[Symbol]:

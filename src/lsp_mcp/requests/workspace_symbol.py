@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -114,7 +114,7 @@ async def workspace_symbols(
     if not (searches and backend.plugin.finds_all_names) and (
         backend.plugin.symbols.omits_fields or not any(is_called(one, query) for one in symbols)
     ):
-        outlined, more = await outlined_symbols(backend, last_word(parts[-1]), lambda one: _ends(parts_of(one), parts))
+        outlined, more = await outlined_symbols(backend, last_word(parts[-1]), partial(_called, parts))
         kept = [one for one in _not_among(symbols, outlined) if keep(one.kind, one.place.path)]
         symbols, total, capped = [*kept, *symbols][:limit], total + len(kept), capped or more
     if hover:
@@ -168,9 +168,28 @@ def is_about(name: str, query: str) -> bool:
     return all(letter in letters for letter in query.casefold() if letter.isalnum())
 
 
+_ROOT_NAMES = ("crate", "self", "super")
+
+
 def is_named(name: str, query: str) -> bool:
     """Whether `query` is `name`, or the last of its dotted parts: `T.M` names `pkg.T.M`."""
     return _ends(parts_of(name), parts_of(query))
+
+
+def _called(wanted: _Parts, name: str, scopes: Sequence[str]) -> str:
+    """What of the `wanted` name calls a declaration with this `name` inside `scopes`: all of it, or nothing.
+
+    `crate::a::f` and `package.a.f` call `f` of module `a`, and `T::m` what is in `impl T`.
+    """
+    if _ends(parts_of(name), wanted):
+        return name
+    own, around = (tuple(last_word(part) for one in names for part in parts_of(one)) for names in ([name], scopes))
+    whole = (*around, *own)
+    first, *rest = wanted
+    is_meant = _ends(whole, wanted) or (
+        len(own) <= len(rest) and (whole == tuple(rest) or (first in _ROOT_NAMES and _ends(whole, tuple(rest))))
+    )
+    return ".".join(wanted) if is_meant and parts_of(name)[-1] == own[-1] else ""
 
 
 def _rules(parts: _Parts, wanted: _Parts) -> Iterator[bool]:

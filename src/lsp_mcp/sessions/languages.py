@@ -83,8 +83,8 @@ class OtherLanguages:
         if self._counts is None:
             self._counts = Counter(map(extension_of, self._feed.paths()))
         else:
-            self._counts.update(path.suffix for path in changes.created)
-            self._counts.subtract(path.suffix for path in changes.deleted)
+            self._counts.update(map(extension_of, self._feed.own(map(str, changes.created))))
+            self._counts.subtract(map(extension_of, self._feed.own(map(str, changes.deleted))))
         return self._counts
 
 

@@ -1,0 +1,66 @@
+"""Names as people qualify them: by module, package, namespace and type, in languages whose servers do not know that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from languages.served import ask, write
+
+RUST = {
+    "Cargo.toml": '[package]\nname = "crafts"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/lib.rs": "pub mod parser;\npub fn top() {}\npub mod inline {\n    pub fn deep() {}\n}\n",
+    "src/parser.rs": (
+        "pub struct Error;\nimpl Error {\n    pub fn new() -> Self {\n        Error\n    }\n}\npub fn read() {}\n"
+    ),
+}
+PYTHON = {
+    "src/shop/__init__.py": "def opened():\n    return True\n",
+    "src/shop/core.py": "class Box:\n    def grow(self):\n        return 1\n\n\ndef scale():\n    return 2\n",
+    "main.py": "from shop.core import scale\n\n\ndef run():\n    return scale()\n",
+}
+TYPESCRIPT = {
+    "tsconfig.json": "{}",
+    "lib/color.ts": "export namespace Shop {\n  export function open() {}\n}\nexport function paint() {}\n",
+    "lib/index.ts": "export function start() {}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("backend", "files", "name", "place"),
+    [
+        ("rust-analyzer", RUST, "parser::read", ("src/parser.rs", 7)),
+        ("rust-analyzer", RUST, "crate::parser::read", ("src/parser.rs", 7)),
+        ("rust-analyzer", RUST, "crafts::parser::Error::new", ("src/parser.rs", 3)),
+        ("rust-analyzer", RUST, "Error::new", ("src/parser.rs", 3)),
+        ("rust-analyzer", RUST, "parser::Error", ("src/parser.rs", 1)),
+        ("rust-analyzer", RUST, "crate::top", ("src/lib.rs", 2)),
+        ("rust-analyzer", RUST, "inline::deep", ("src/lib.rs", 4)),
+        ("rust-analyzer", RUST, "other::read", None),
+        ("basedpyright", PYTHON, "core.scale", ("src/shop/core.py", 6)),
+        ("basedpyright", PYTHON, "shop.core.Box.grow", ("src/shop/core.py", 2)),
+        ("basedpyright", PYTHON, "shop.opened", ("src/shop/__init__.py", 1)),
+        ("basedpyright", PYTHON, "main.run", ("main.py", 4)),
+        ("basedpyright", PYTHON, "main.scale", None),
+        ("typescript", TYPESCRIPT, "color.paint", ("lib/color.ts", 4)),
+        ("typescript", TYPESCRIPT, "Shop.open", ("lib/color.ts", 2)),
+        ("typescript", TYPESCRIPT, "lib.start", ("lib/index.ts", 1)),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "-" not in value else "",
+)
+def test_a_symbol_is_found_by_the_names_around_it(
+    tmp_path: Path, backend: str, files: dict[str, str], name: str, place: tuple[str, int] | None
+) -> None:
+    write(tmp_path, files)
+    answer = json.loads(ask(backend, tmp_path, "find_symbol_definitions_by_name", symbol_name=name, format="json"))
+    found = [(one["location"]["file"], one["location"]["line"]) for one in answer["definitions"]]
+    assert found == ([place] if place else [])
+
+
+def test_questions_take_such_names(tmp_path: Path) -> None:
+    write(tmp_path, PYTHON)
+    answer = ask("basedpyright", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="core.scale", wait=True)
+    assert "Found 3 references" in answer
+    assert "status: complete" in answer
