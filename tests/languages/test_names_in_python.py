@@ -139,3 +139,18 @@ def test_strings_that_a_rename_changes_are_not_said_to_stay(tmp_path: Path) -> N
     answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="pair.py:5:14", new_name="one")
     assert (tmp_path / "pair.py").read_text() == text.replace("first", "one")
     assert "not renamed" not in answer
+
+
+def test_a_call_is_listed_once_and_an_empty_file_is_not_unread(tmp_path: Path) -> None:
+    files = {
+        "shop/__init__.py": "",
+        "shop/disk.py": (
+            "class Disk:\n    def save(self):\n        return 1\n\n    @classmethod\n    def build(cls):\n"
+            "        return cls()\n\n\ndef main():\n    return Disk.build().save()\n"
+        ),
+    }
+    write(tmp_path, files)
+    calls = ask("basedpyright", tmp_path, "find_calls", symbol="Disk.save", wait=True)
+    assert "main calls at 11:25\n" in calls
+    unused = ask("basedpyright", tmp_path, "find_impact", unused=True, path="shop", wait=True)
+    assert "nothing declared" not in unused

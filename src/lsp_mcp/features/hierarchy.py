@@ -328,7 +328,9 @@ class _Walk(Struct, dict=True):
         # A call's ranges are in the caller's file: the item itself if incoming, its parent if outgoing.
         caller = item if self._finds_callers else parent
         called = str((parent if self._finds_callers else item)["name"]) if self._goes_by_mtime else ""
-        there: list[Location] = [{"uri": caller["uri"], "range": range_} for range_ in branch.ranges]
+        # basedpyright 1.40 has the call in `Disk.build().save()` twice.
+        ranges = {(one["start"]["line"], one["start"]["character"]): one for one in branch.ranges}
+        there: list[Location] = [{"uri": caller["uri"], "range": range_} for range_ in ranges.values()]
         sites = [await self._locator.place(location, called) for location in there]
         placed = [site for site in sites if site]
         if self._finds_callers:

@@ -24,7 +24,7 @@ from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import hiding
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.containers import TYPES, Container, Containers
-from lsp_mcp.requests.places import Place, last_word
+from lsp_mcp.requests.places import Place, last_word, text_or_none
 from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import declaration_places, definition_places
 from lsp_mcp.text import Point
@@ -94,7 +94,7 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
     for number, path in enumerate(files):
         with phase(lambda number=number: f"outline {number} of {len(files)} files"):  # type: ignore[misc]
             declared = await containers.known(path)
-        if not declared:
+        if not declared and (text := await text_or_none(backend, path)) and text.content.strip():
             result.unread.append(path)
         candidates += _candidates(backend, declared, result)
     result.left_out = max(0, len(candidates) - most)
