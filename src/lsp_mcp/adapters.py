@@ -117,6 +117,7 @@ class Tests(Data, frozen=True):
 
     file_pattern: str = ""  # names of test files
     function_pattern: str = ""  # names of test functions, as in a call hierarchy
+    attribute_pattern: str = ""  # a line before a function that makes it a test
     name_pattern: str = ""  # a test's full name; its groups, joined by `.`, are the runner's name for it
     run: str = ""  # runs some tests: {folder} is relative to the project, {names} are joined by `names_joined`
     run_all: str = ""  # runs all tests in {folders} of one project

@@ -381,6 +381,8 @@ class _Walk(Struct, dict=True):
         separator = plugin.symbols.scope_separator
         if separator and f"{detail}".endswith(f"{separator}{name}"):
             return str(detail)
+        if name == str(place.path):  # the code of a file outside of functions
+            return place.path.name
         is_in_text = kind_name(item["kind"], plugin) in plugin.symbols.names_in_text
         return place.text.slice(place.span) if is_in_text else name
 

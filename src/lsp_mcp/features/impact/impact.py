@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -34,6 +34,7 @@ NO_CALLS = "no call hierarchy"
 """The gap of a server without this request."""
 
 _MOST_USES = 10_000
+_MOST_ATTRIBUTES = 12  # lines before a function
 _DECLARED = 2  # the usual number of declarations and definitions of a symbol
 _MOST_OPENED = 12  # files opened to find the functions around uses, for a server that needs them open
 
@@ -91,6 +92,28 @@ def is_test(adapter: Adapter, path: Path, name: str) -> bool:
     return bool(
         tests.function_pattern and re.search(tests.function_pattern, name) and re.search(tests.file_pattern, path.name)
     )
+
+
+def runs_as_test(adapter: Adapter, place: Place, name: str) -> bool:
+    """Whether what is declared at `place` is or has a test: by its name, an attribute before it, or its file.
+
+    Where neither names nor attributes tell, all code of a test file does.
+    """
+    tests = adapter.tests
+    if is_test(adapter, place.path, name):
+        return True
+    if tests.attribute_pattern:
+        return any(re.search(tests.attribute_pattern, line) for line in _attributes(place))
+    return bool(not tests.function_pattern and tests.file_pattern and re.search(tests.file_pattern, str(place.path)))
+
+
+def _attributes(place: Place) -> Iterator[str]:
+    """The lines before the declaration at `place` that have its attributes and comments, the nearest first."""
+    for number in range(place.span.start.line - 1, max(0, place.span.start.line - _MOST_ATTRIBUTES), -1):
+        line = place.text.line(number).strip()
+        if not line.startswith(("#", "/", "@", "*")):
+            return
+        yield line
 
 
 def ranked(tests: Iterable[Reached], about: Sequence[Path], adapter: Adapter) -> list[Reached]:
@@ -237,7 +260,7 @@ class _Impact:
                 if (place.path, place.span.start) in seen:
                     continue
                 seen.add((place.path, place.span.start))
-                if is_test(adapter, place.path, last_word(node.symbol.name)):
+                if runs_as_test(adapter, place, last_word(node.symbol.name)):
                     impact.tests.append(Reached(symbol, way))
                 else:
                     impact.functions.append(Reached(symbol, way))
@@ -245,7 +268,8 @@ class _Impact:
         impact.exported = [
             one.symbol
             for one in impact.functions
-            if self._backend.plugin.is_exported(one.symbol.name, one.symbol.place.path)
+            if one.symbol.kind != "module"  # the code of a file outside of functions
+            and self._backend.plugin.is_exported(one.symbol.name, one.symbol.place.path)
             and not (adapter.tests.file_pattern and re.search(adapter.tests.file_pattern, one.symbol.place.path.name))
         ]
 
