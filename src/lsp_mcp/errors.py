@@ -79,7 +79,14 @@ class RefusedError(LspMcpError):
         """Whether the server asks to repeat the request, because the content has changed."""
         return self.code in _ASK_AGAIN
 
+    def to(self, method: str) -> RefusedError:
+        """The error as the answer to a request for `method`, which it names if the other program does not know it."""
+        if self.code != METHOD_NOT_FOUND or method in str(self):
+            return self
+        return RefusedError(f"it does not support {method} ({self})", self.code)
 
+
+METHOD_NOT_FOUND = -32601  # JSON-RPC 2.0
 class ElsewhereError(RefusedError):
     """An action of our own, called `action` in lists of actions, is not possible at a place, but may be near it."""
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from fakes.bounded import bounded, steps
-from lsp_mcp.errors import DiedError, RefusedError, SilentError
+from lsp_mcp.errors import METHOD_NOT_FOUND, DiedError, RefusedError, SilentError
 from lsp_mcp.wire.framing import Framer, frame
-from lsp_mcp.wire.peer import METHOD_NOT_FOUND, Peer
+from lsp_mcp.wire.peer import Peer
 
 LONG = 20.0  # seconds: never reached
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from lsp_mcp.errors import DiedError
+from lsp_mcp.errors import DiedError, RefusedError
 from lsp_mcp.nvim.lua_module import LuaModule
 from lsp_mcp.nvim.paths import buffer_path
 from lsp_mcp.nvim.replies import Replies
@@ -118,6 +118,8 @@ class LanguageClients:
         try:
             sent = self._lua.call("request", number, client, method, params)
             return await self._replies.reply(number, sent, cancel="cancel", what=method, timeout=timeout)
+        except RefusedError as error:
+            raise error.to(method) from None
         finally:
             followed.requests.discard(number)
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import METHOD_NOT_FOUND, RefusedError
 from lsp_mcp.protocol.lsp import Location, WorkspaceSymbol
 from lsp_mcp.requests.document_symbol import document_symbols, name_span
 from lsp_mcp.requests.hover import hovers
@@ -21,7 +21,6 @@ from lsp_mcp.requests.places import Locator, Place, last_word, location_key, pla
 from lsp_mcp.requests.symbols import Symbol, flat, kind_name
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.uris import uri_path
-from lsp_mcp.wire.peer import METHOD_NOT_FOUND
 from lsp_mcp.words.nested import replaced_inside_out
 
 log = logging.getLogger(__name__)

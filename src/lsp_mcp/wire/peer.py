@@ -16,12 +16,11 @@ from typing import Any
 
 import msgspec
 
-from lsp_mcp.errors import LspMcpError, RefusedError, SilentError
+from lsp_mcp.errors import METHOD_NOT_FOUND, LspMcpError, RefusedError, SilentError
 from lsp_mcp.wire.framing import BrokenStreamError, Framer, frame
 
 log = logging.getLogger(__name__)
 
-METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
 PARSE_ERROR = -32700
 _CHUNK = 256 * 1024  # bytes per read
@@ -104,10 +103,11 @@ class Peer:
             raise SilentError(
                 f"{self.name} did not answer {method} within {timeout:.3g} s; the request was cancelled."
             ) from None
-        except LspMcpError as error:
+        except RefusedError as error:
             answered = True
-            if isinstance(error, RefusedError) and error.code == METHOD_NOT_FOUND and method not in str(error):
-                raise RefusedError(f"it does not support {method} ({error})", error.code) from None
+            raise error.to(method) from None
+        except LspMcpError:
+            answered = True
             raise
         finally:
             del self._waiters[request_id]

@@ -9,7 +9,15 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lsp_mcp.errors import DiedError, LspMcpError, MissingProgramError, RefusedError, SilentError, StuckError
+from lsp_mcp.errors import (
+    METHOD_NOT_FOUND,
+    DiedError,
+    LspMcpError,
+    MissingProgramError,
+    RefusedError,
+    SilentError,
+    StuckError,
+)
 from lsp_mcp.lsp.life import watched_files
 from lsp_mcp.lsp.life.notifications import Notifications
 from lsp_mcp.lsp.life.watchdog import PROBE, Free, Watchdog
@@ -17,7 +25,7 @@ from lsp_mcp.lsp.process.initialize import initialize_params, workspace_folders
 from lsp_mcp.lsp.process.settings import asked_settings, with_found
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.waiting import AGAIN
-from lsp_mcp.wire.peer import METHOD_NOT_FOUND, Peer
+from lsp_mcp.wire.peer import Peer
 from lsp_mcp.wire.process import Child
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from lsp_mcp.backend import Json
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import METHOD_NOT_FOUND, RefusedError
 from lsp_mcp.objects.walker import Walker
 from lsp_mcp.toolsets.json_text import as_json
 from lsp_mcp.toolsets.nvim.base import (
@@ -25,7 +25,6 @@ from lsp_mcp.toolsets.passing import PassThrough
 from lsp_mcp.toolsets.tool import Call, tool
 
 _RESOLVE = "codeActionProvider.resolveProvider"
-_METHOD_NOT_FOUND = -32601  # JSON-RPC
 Item = Annotated[Object, Field(description="From the prepare step, unchanged")]
 
 
@@ -132,7 +131,7 @@ class QueryTools(NvimToolset):
                 call, connection_id, lsp_client_name, "codeAction/resolve", code_action, _RESOLVE
             )
         except RefusedError as error:
-            if error.code != _METHOD_NOT_FOUND or not code_action.get("edit"):
+            if error.code != METHOD_NOT_FOUND or not code_action.get("edit"):
                 raise
         return as_json(code_action)  # it has no gaps
 
