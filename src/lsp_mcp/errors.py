@@ -87,6 +87,8 @@ class RefusedError(LspMcpError):
 
 
 METHOD_NOT_FOUND = -32601  # JSON-RPC 2.0
+
+
 class ElsewhereError(RefusedError):
     """An action of our own, called `action` in lists of actions, is not possible at a place, but may be near it."""
 

@@ -113,7 +113,7 @@ async def workspace_symbols(
     if not (searches and backend.plugin.finds_all_names) and (
         backend.plugin.symbols.omits_fields or not any(is_called(one, query) for one in symbols)
     ):
-        outlined, more = await outlined_symbols(backend, last_word(parts[-1]), partial(_called, parts))
+        outlined, more = await outlined_symbols(backend, last_word(parts[-1]), partial(_called, parts, separator))
         kept = [one for one in _not_among(symbols, outlined) if keep(one.kind, one.place.path)]
         symbols, total, capped = [*kept, *symbols][:limit], total + len(kept), capped or more
     if hover:
@@ -175,13 +175,16 @@ def is_named(name: str, query: str) -> bool:
     return _ends(parts_of(name), parts_of(query))
 
 
-def _called(wanted: _Parts, name: str, scopes: Sequence[str]) -> str:
+def _called(wanted: _Parts, separator: str, name: str, scopes: Sequence[str]) -> str:
     """What of the `wanted` name calls a declaration with this `name` inside `scopes`: all of it, or nothing.
 
-    `crate::a::f` and `package.a.f` call `f` of module `a`, and `T::m` what is in `impl T`.
+    `crate::a::f` and `package.a.f` call `f` of module `a`, and `T::m` what is in `impl T`. With a `separator`, names
+    have all of their scopes, and a file is not a module.
     """
     if _ends(parts_of(name), wanted):
         return name
+    if separator:
+        return ""
     own, around = (tuple(last_word(part) for one in names for part in parts_of(one)) for names in ([name], scopes))
     whole = (*around, *own)
     first, *rest = wanted
