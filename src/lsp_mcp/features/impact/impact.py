@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -109,11 +110,9 @@ def runs_as_test(adapter: Adapter, place: Place, name: str) -> bool:
 
 def _attributes(place: Place) -> Iterator[str]:
     """The lines before the declaration at `place` that have its attributes and comments, the nearest first."""
-    for number in range(place.span.start.line - 1, max(0, place.span.start.line - _MOST_ATTRIBUTES), -1):
-        line = place.text.line(number).strip()
-        if not line.startswith(("#", "/", "@", "*")):
-            return
-        yield line
+    around = place.text.numbered(place.span, _MOST_ATTRIBUTES)
+    before = [line.strip() for number, line in around if number < place.span.start.line]
+    return takewhile(lambda line: line.startswith(("#", "/", "@", "*")), reversed(before))
 
 
 def ranked(tests: Iterable[Reached], about: Sequence[Path], adapter: Adapter) -> list[Reached]:
