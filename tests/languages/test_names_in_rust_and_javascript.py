@@ -143,3 +143,30 @@ def test_a_word_inside_a_longer_name_is_not_a_use_beside_that_name(tmp_path: Pat
     symbol, more = "a.ts:1:14", {"include_code": False}
     answer = ask("typescript", tmp_path, "find_symbol_references_by_anchor", symbol_anchor=symbol, **more)
     assert "ts://a.ts# 1:16\nts://b.ts# 1:12 1:22 2:13\nstatus: complete" in answer
+
+
+COMMON = {
+    "tsconfig.json": JAVASCRIPT["tsconfig.json"],
+    "a.js": "exports.parse = function (s) { return s }\nmodule.exports.late = function late() {}\n",
+    "b.js": "const { parse, late } = require('./a')\nconst a = require('./a')\nparse('x'); a.parse('y'); late()\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "places"),
+    [
+        ("a.js:1:9", "js://a.js# 1:9\njs://b.js# 1:9 3:1 3:15\n"),
+        ("a.js:2:16", "js://a.js# 2:16 2:32\njs://b.js# 1:16 3:27\n"),
+    ],
+)
+def test_what_is_assigned_to_exports_is_found_and_not_renamed_for_some_users_alone(
+    tmp_path: Path, symbol: str, places: str
+) -> None:
+    write(tmp_path, COMMON)
+    asked: dict[str, Any] = {"symbol_anchor": symbol}
+    found = ask("typescript", tmp_path, "find_symbol_references_by_anchor", **asked, include_code=False, wait=True)
+    assert f"{places}status: complete" in found
+    with pytest.raises(
+        LspMcpError, match="was not renamed, no file changed, because the result may be wrong: unverified"
+    ):
+        ask("typescript", tmp_path, "rename_symbol_by_anchor", **asked, new_name="changed")

@@ -61,8 +61,9 @@ class ByDefinition:
                 else:
                     if said and question.backend.plugin.word_check.leads_back:
                         said = await _leads_back(question, place)
-                    if not said and not question.thorough:
-                        said = await _is_exposed(question, meaning) or said
+                    if not said and await _is_exposed(question, meaning):
+                        # A rename of what is exported has to reach those who load it.
+                        said = True if not question.thorough else None if await _is_exported(question) else said
                     if said is False and await is_inactive(question.backend, place):
                         said = None
                     (unknown if said is None else same if said else other).append(place)
@@ -110,9 +111,11 @@ async def _leads_back(question: Question, place: Place) -> bool | None:
         return None
     if not found:
         return None
-    return not found.isdisjoint(question.symbol.sites) and (
-        not question.thorough or await _is_renamed_with(question, place)
-    )
+    if found.isdisjoint(question.symbol.sites):
+        return False
+    if not question.thorough or await _is_renamed_with(question, place):
+        return True
+    return None if await _is_exported(question) else False
 
 
 async def _is_exposed(question: Question, meaning: Meaning) -> bool:
@@ -129,6 +132,20 @@ async def _is_exposed(question: Question, meaning: Meaning) -> bool:
         found = await asyncio.to_thread(exposed, text, language.id)
         strange -= {(path, name) for name, value in found.items() if (path, value) in sites}
     return bool(meaning) and not strange
+
+
+async def _is_exported(question: Question) -> bool:
+    """Whether the symbol is what a module exports at run time, not only what that stands for: `exports.name = …`."""
+    backend, sites = question.backend, question.symbol.sites
+    for path in {path for path, _ in sites}:
+        language, text = backend.plugin.language_of(path), await text_or_none(backend, path)
+        if (
+            language
+            and text
+            and any((path, name) in sites for name in await asyncio.to_thread(exposed, text, language.id))
+        ):
+            return True
+    return False
 
 
 async def _is_renamed_with(question: Question, place: Place) -> bool:

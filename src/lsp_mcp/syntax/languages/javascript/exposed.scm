@@ -13,3 +13,24 @@
   left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
   right: (object (shorthand_property_identifier) @exposed))
  (#eq? @_module "module") (#eq? @_exports "exports"))
+; `exports.a = function () {}`: the name stands for itself; that of the function, which only the server uses, for it.
+((assignment_expression
+  left: (member_expression object: (identifier) @_exports property: (property_identifier) @exposed)
+  right: [(function_expression) (arrow_function) (class) (call_expression) (object) (array) (string) (number)])
+ (#eq? @_exports "exports"))
+((assignment_expression
+  left: (member_expression
+    object: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+    property: (property_identifier) @exposed)
+  right: [(function_expression) (arrow_function) (class) (call_expression) (object) (array) (string) (number)])
+ (#eq? @_module "module") (#eq? @_exports "exports"))
+((assignment_expression
+  left: (member_expression object: (identifier) @_exports property: (property_identifier) @value)
+  right: [(function_expression name: (identifier) @exposed) (class name: (identifier) @exposed)])
+ (#eq? @_exports "exports"))
+((assignment_expression
+  left: (member_expression
+    object: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
+    property: (property_identifier) @value)
+  right: [(function_expression name: (identifier) @exposed) (class name: (identifier) @exposed)])
+ (#eq? @_module "module") (#eq? @_exports "exports"))
