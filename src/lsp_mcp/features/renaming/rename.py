@@ -9,12 +9,14 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lsp_mcp import budget
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
 from lsp_mcp.edits.rewriting import by_word, without_prefix
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.explainers.in_function import kind_before
 from lsp_mcp.evidence.namesakes import Namesakes, of_namesakes, own_references
 from lsp_mcp.features.editing.moving import in_its_folder, named_by_path, with_data, with_moves
 from lsp_mcp.features.renaming.by_name import found_by_name
@@ -40,7 +42,7 @@ from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.keywords import without_keywords
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.requests.own_builds import renamed_in_own_builds
-from lsp_mcp.requests.places import Place, last_word, position_params
+from lsp_mcp.requests.places import Place, last_word, position_params, text_or_none
 from lsp_mcp.requests.reexports import declared, renamed_through_exports
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol
@@ -407,8 +409,30 @@ async def _clashes(backend: Backend, definitions: Definitions, home: Home, new_n
     return [
         Doubt(one.place, f"{one.name} is there already")
         for one in there
-        if await _may_meet(backend, definitions, home, one)
+        if not await _is_apart(backend, home, one) and await _may_meet(backend, definitions, home, one)
     ]
+
+
+async def _is_apart(backend: Backend, home: Home, other: Symbol) -> bool:
+    """Whether the symbol at `home` and `other` are in separate name spaces, as C's tags are from all other names."""
+    rules, (path, point) = backend.plugin.word_check, min(home.sites)
+    text = await text_or_none(backend, path)
+    if text is None or not rules.kind_pattern:
+        return False
+    kinds = kind_before(text, Span(point, point), rules), kind_before(other.place.text, other.place.span, rules)
+    if bool(kinds[0]) == bool(kinds[1]):
+        return False
+    return await _spells_kinds(backend, path) and await _spells_kinds(backend, other.place.path)
+
+
+async def _spells_kinds(backend: Backend, path: Path) -> bool:
+    """Whether each use of a tag in `path` spells its kind: in a header if only sources in such a language have it."""
+    plugin = backend.plugin
+    if not plugin.is_header(path):
+        return bool((language := plugin.language_of(path)) and language.kinds_spelled)
+    reached = await backend.words.reached_from([path], seconds=budget.left())
+    sources = [plugin.language_of(one) for one in reached.files if not plugin.is_header(one)] if reached else []
+    return bool(sources) and all(one and one.kinds_spelled for one in sources)
 
 
 async def _may_meet(backend: Backend, definitions: Definitions, home: Home, other: Symbol) -> bool:
