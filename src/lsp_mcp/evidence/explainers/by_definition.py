@@ -125,13 +125,16 @@ async def _is_exposed(question: Question, meaning: Meaning) -> bool:
     """
     backend, sites = question.backend, frozenset((*question.claim.sites, *question.symbol.sites))
     strange = sites_of(meaning) - question.symbol.sites
-    for path in {path for path, _ in strange}:
+    is_exported = False
+    for path in {path for path, _ in strange or question.symbol.sites}:
         language, text = backend.plugin.language_of(path), await text_or_none(backend, path)
         if language is None or text is None:
             return False
         found = await asyncio.to_thread(exposed, text, language.id)
+        words = (text.identifier_at(value) for value in found.values())
+        is_exported |= any(word and text.slice(word) == question.claim.name for word in words)
         strange -= {(path, name) for name, value in found.items() if (path, value) in sites}
-    return bool(meaning) and not strange
+    return bool(meaning) and is_exported and not strange
 
 
 async def _is_exported(question: Question) -> bool:
