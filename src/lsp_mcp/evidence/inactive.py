@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
+from lsp_mcp.protocol.lsp import Range
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.refusals import note
@@ -26,16 +27,19 @@ async def is_inactive(backend: Backend, place: Place) -> bool:
         UnavailableError: see `Backend.request`.
     """
     rules = backend.plugin.word_check
-    if not rules.inactive_code or not re.search(rules.condition_pattern, place.text.content):
+    if not rules.inactive_code:
         return False
     kept, generation = _KNOWN.for_owner(backend), backend.generation
     if (spans := kept.get(place.path, generation)) is None:
-        try:
-            report = await backend.request("textDocument/diagnostic", {"textDocument": {"uri": path_uri(place.path)}})
-        except RefusedError as error:
-            note(place.path, error)
-            return True  # nobody says that it is compiled
-        ranges = [one["range"] for one in (report or {}).get("items", ()) if one.get("code") == rules.inactive_code]
+        ranges: list[Range] = []
+        if re.search(rules.condition_pattern, place.text.content):
+            try:
+                asked = {"textDocument": {"uri": path_uri(place.path)}}
+                report = await backend.request("textDocument/diagnostic", asked) or {}
+            except RefusedError as error:
+                note(place.path, error)
+                return True  # nobody says that it is compiled
+            ranges = [one["range"] for one in report.get("items", ()) if one.get("code") == rules.inactive_code]
         spans = tuple(place.text.range_span(one, backend.encoding) for one in ranges)
         if generation == backend.generation:
             kept.put(place.path, generation, spans, 1 + len(spans))

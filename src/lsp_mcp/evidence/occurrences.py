@@ -145,10 +145,10 @@ async def occurrences(
         if text:
             there = await backend.words.occurrences(path, text, claim.name)
             spans = [span for span in there if (path, span.start) not in has]
-            if (own := backend.plugin.language_of(path)) and own.name_prefixes:
-                spans = [span for span in spans if not _is_end_of(text, span, path, has, own.name_prefixes)]
+            language = backend.plugin.language_of(path)
+            if language and language.name_prefixes:
+                spans = [span for span in spans if not _is_end_of(text, span, path, has, language.name_prefixes)]
             if symbol.ids:  # a parameter of a macro has none
-                language = backend.plugin.language_of(path)
                 are_others = {span for span in there.in_macros if is_macro_parameter(text, span, language)}
                 spans = [span for span in spans if span not in are_others]
             spans = await backend.words.that_can_mean(spans, text, path, symbol.seen_as)

@@ -6,6 +6,9 @@ from lsp_mcp.syntax.grammars import grammar_of
 from lsp_mcp.syntax.trees import TREES
 from lsp_mcp.text import Point, Text
 
+EXPOSED = "exposed"
+"""The query."""
+
 
 def exposed(text: Text, language_id: str) -> dict[Point, Point]:
     """Where `exports.a = a` and the like name what is exported, each with the place of what it stands for.
@@ -15,7 +18,7 @@ def exposed(text: Text, language_id: str) -> dict[Point, Point]:
     from tree_sitter import QueryCursor
 
     grammar = grammar_of(language_id)
-    query = grammar.query("exposed") if grammar else None
+    query = grammar.query(EXPOSED) if grammar else None
     if grammar is None or query is None:
         return {}
     tree = TREES.tree_of(text, grammar)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsp_mcp.syntax.grammars import grammar_of
+from lsp_mcp.syntax.grammars import grammar_of, has_query
 from lsp_mcp.syntax.trees import TREES, Parsed, parsed
 from lsp_mcp.text import Span, Text
 
@@ -30,8 +30,7 @@ def depends_on(text: Text, language_id: str) -> list[str]:
 
 def knows_imports(language_id: str) -> bool:
     """Whether `depends_on` knows the imports of this language."""
-    grammar = grammar_of(language_id)
-    return bool(grammar and grammar.query("dependencies"))
+    return has_query(language_id, "dependencies")
 
 
 def entries_in(text: Text, language_id: str) -> list[Span]:

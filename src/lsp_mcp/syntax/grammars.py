@@ -84,6 +84,12 @@ def grammar_of(language_id: str) -> Grammar | None:
     return Grammar(language_id, language, has_directives=described.directives)
 
 
+def has_query(language_id: str, name: str) -> bool:
+    """Whether the grammar for LSP's `languageId` has the query `name`."""
+    grammar = grammar_of(language_id)
+    return grammar is not None and grammar.query(name) is not None
+
+
 @cache
 def _packed() -> dict[str, str]:
     """The name of each grammar in the package of many, by LSP's `languageId`."""

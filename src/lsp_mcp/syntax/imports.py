@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from lsp_mcp.syntax.grammars import grammar_of
+from lsp_mcp.syntax.grammars import grammar_of, has_query
 from lsp_mcp.syntax.trees import TREES
 from lsp_mcp.text import Text
 
 
 def has_aliases(language_id: str) -> bool:
     """Whether imports of this language can give another name, as far as its queries know."""
-    grammar = grammar_of(language_id)
-    return bool(grammar and grammar.query("imports"))
+    return has_query(language_id, "imports")
 
 
 def imported_as(text: Text, language_id: str) -> dict[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, get_args
 
-from lsp_mcp.syntax.grammars import grammar_of
+from lsp_mcp.syntax.grammars import grammar_of, has_query
 from lsp_mcp.syntax.trees import TREES, Parsed
 from lsp_mcp.text import Span, Text
 
@@ -21,8 +21,7 @@ SYNTAX_ROLES: frozenset[str] = frozenset(get_args(SyntaxRole))
 
 def has_roles(language_id: str) -> bool:
     """Whether `roles_at` knows the roles of this language."""
-    grammar = grammar_of(language_id)
-    return bool(grammar and grammar.query("roles"))
+    return has_query(language_id, "roles")
 
 
 def roles_at(text: Text, language_id: str, spans: Iterable[Span]) -> dict[Span, frozenset[str] | None]:

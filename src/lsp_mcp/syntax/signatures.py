@@ -11,7 +11,7 @@ from msgspec import Struct
 from lsp_mcp.edits.listing import Listing, listing
 from lsp_mcp.syntax.code import Code, code_without
 from lsp_mcp.syntax.codes import code_of
-from lsp_mcp.syntax.grammars import Grammar, grammar_of
+from lsp_mcp.syntax.grammars import Grammar, grammar_of, has_query
 from lsp_mcp.syntax.trees import TREES, Parsed
 from lsp_mcp.text import Text
 
@@ -92,8 +92,7 @@ class Signatures(Struct, frozen=True):
 
 def has_signatures(language_id: str) -> bool:
     """Whether the parameters of functions in this language are known."""
-    grammar = grammar_of(language_id)
-    return bool(grammar and grammar.query(_QUERY))
+    return has_query(language_id, _QUERY)
 
 
 async def signatures_of(text: Text, language_id: str) -> Signatures | None:

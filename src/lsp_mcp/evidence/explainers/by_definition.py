@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -17,13 +19,18 @@ from lsp_mcp.evidence.explainers.in_function import kind_before
 from lsp_mcp.evidence.identity import Identity, sites_of
 from lsp_mcp.evidence.inactive import is_inactive
 from lsp_mcp.evidence.verdicts import Question, Verdicts
+from lsp_mcp.remembered import RememberedOf, kept_in_thread
 from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.places import Place, position_params, text_or_none
 from lsp_mcp.requests.references import references
-from lsp_mcp.syntax.exposed import exposed
-from lsp_mcp.syntax.made import is_made
+from lsp_mcp.syntax.exposed import EXPOSED, exposed
+from lsp_mcp.syntax.grammars import has_query
+from lsp_mcp.syntax.made import MADE, is_made
+from lsp_mcp.text import Point, Text
 
 MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
+_MOST_KEPT = 20_000  # names that modules export
+_EXPOSED_IN: RememberedOf[Backend, Path, str, dict[Point, Point]] = RememberedOf(_MOST_KEPT)  # the stamp is the text
 NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
 
 
@@ -46,6 +53,7 @@ class ByDefinition:
         ]  # fmt: skip
         await definitions.learn(needed[:MOST_ASKED])
         await definitions.learn(places[:MOST_ASKED], when=budget.present().is_whole)
+        made = await _made_with(question) if question.thorough and places else frozenset[Site]()
         same: list[Place] = []
         other: list[Place] = []
         unknown: list[Place] = []
@@ -53,7 +61,7 @@ class ByDefinition:
         for place in places:
             meaning = definitions.known((place.path, place.span.start))
             if meaning is not None:
-                said = await says(question, place, meaning)
+                said = await says(question, place, meaning, made)
                 if place.path != question.claim.at[0] and question.backend.plugin.adapter.one_file:
                     said = None  # it has not looked into the file of the symbol
                 if said is False and await _may_be_specialized(question, place, meaning):
@@ -75,8 +83,11 @@ class ByDefinition:
         )  # fmt: skip
 
 
-async def says(question: Question, place: Place, meaning: Meaning) -> bool | None:
-    """Whether `meaning`, the server's answer about `place`, is the symbol; None if it does not tell."""
+async def says(question: Question, place: Place, meaning: Meaning, made: frozenset[Site] = frozenset()) -> bool | None:
+    """Whether `meaning`, the server's answer about `place`, is the symbol; None if it does not tell.
+
+    What is declared at the sites `made` is renamed with the symbol.
+    """
     backend, claim, symbol = question.backend, question.claim, question.symbol
     sites = frozenset(claim.sites)
     if not meaning:
@@ -89,7 +100,7 @@ async def says(question: Question, place: Place, meaning: Meaning) -> bool | Non
         await _is_grouped(backend, question.definitions, sites_of(meaning) & sites)
         or _is_alias(backend, place, meaning, symbol)
         or not sites_of(meaning).isdisjoint(claim.family)
-        or (question.thorough and await _is_made_with(question, meaning))
+        or not made.isdisjoint(sites_of(meaning))
     ):
         return True
     if misread(meaning, claim.name, backend.plugin.word_check):
@@ -127,10 +138,9 @@ async def _is_exposed(question: Question, meaning: Meaning) -> bool:
     strange = sites_of(meaning) - question.symbol.sites
     is_exported = False
     for path in {path for path, _ in strange or question.symbol.sites}:
-        language, text = backend.plugin.language_of(path), await text_or_none(backend, path)
-        if language is None or text is None:
+        if (text := await text_or_none(backend, path)) is None:
             return False
-        found = await asyncio.to_thread(exposed, text, language.id)
+        found = await _exposed_in(backend, path, text)
         words = (text.identifier_at(value) for value in found.values())
         is_exported |= any(word and text.slice(word) == question.claim.name for word in words)
         strange -= {(path, name) for name, value in found.items() if (path, value) in sites}
@@ -141,14 +151,19 @@ async def _is_exported(question: Question) -> bool:
     """Whether the symbol is what a module exports at run time, not only what that stands for: `exports.name = …`."""
     backend, sites = question.backend, question.symbol.sites
     for path in {path for path, _ in sites}:
-        language, text = backend.plugin.language_of(path), await text_or_none(backend, path)
-        if (
-            language
-            and text
-            and any((path, name) in sites for name in await asyncio.to_thread(exposed, text, language.id))
-        ):
+        text = await text_or_none(backend, path)
+        if text and any((path, name) in sites for name in await _exposed_in(backend, path, text)):
             return True
     return False
+
+
+async def _exposed_in(backend: Backend, path: Path, text: Text) -> Mapping[Point, Point]:
+    """See `exposed`; nothing for a file in another language than those with such a query."""
+    language = backend.plugin.language_of(path)
+    if language is None or not has_query(language.id, EXPOSED):
+        return {}
+    kept = _EXPOSED_IN.for_owner(backend)
+    return await kept_in_thread(kept, path, text.content, partial(exposed, text, language.id))
 
 
 async def _is_renamed_with(question: Question, place: Place) -> bool:
@@ -192,20 +207,20 @@ async def _is_grouped(backend: Backend, definitions: Definitions, declared: Iter
     return False
 
 
-async def _is_made_with(question: Question, meaning: Meaning) -> bool:
-    """Whether a macro declares or uses what is meant by a word that is a place of the symbol, too.
+async def _made_with(question: Question) -> frozenset[Site]:
+    """Places of the symbol in calls of macros that declare items, and what is declared or used by the words there.
 
     `getters!(name)` reads a field and makes a method: one rename changes both names.
     """
     backend, together = question.backend, set[Site]()
     for path, point in question.claim.sites:
-        language, text = backend.plugin.language_of(path), await text_or_none(backend, path)
-        if text is None or language is None:
+        language = backend.plugin.language_of(path)
+        if language is None or not has_query(language.id, MADE) or (text := await text_or_none(backend, path)) is None:
             continue
         is_both: bool = await asyncio.to_thread(is_made, text, language.id, point)
         if is_both:
             together |= {(path, point), *sites_of(await question.definitions.meaning((path, point)))}
-    return not together.isdisjoint(sites_of(meaning))
+    return frozenset(together)
 
 
 def _is_alias(backend: Backend, place: Place, meaning: Meaning, symbol: Identity) -> bool:
