@@ -51,6 +51,11 @@ def written(root: Path, files: dict[str, str]) -> None:
         (root / name).write_text(text)
 
 
+async def silent(*_: object, **__: object) -> None:
+    """Stands in for what never comes to an end."""
+    await asyncio.Event().wait()
+
+
 async def files_with_uses(ask: Ask, asked: list[str], anchor: str) -> list[str]:
     """The files with uses of the symbol at `anchor`; `asked` has the requests for this answer only."""
     asked.clear()
@@ -108,11 +113,6 @@ def test_what_is_not_explained_in_time_is_said_and_not_waited_for(
     skip_without("clangd")
     text = "int made(int n) {\n  int m = n;\n#ifdef OTHER\n  m = 2;\n#endif\n  return m;\n}\n"
     written(tmp_path, {"a.c": text, "compile_flags.txt": "-std=c11\n"})
-    never = asyncio.Event()
-
-    async def silent(*_: object) -> None:
-        await never.wait()
-
     monkeypatch.setattr(InFunction, "explain", silent)
 
     async def question(ask: Ask) -> None:
@@ -128,10 +128,6 @@ def test_what_an_answer_tells_beside_its_places_is_not_waited_for(
 ) -> None:
     skip_without("gopls")
     written(tmp_path, GO)
-
-    async def silent(*_: object, **__: object) -> None:
-        await asyncio.Event().wait()
-
     monkeypatch.setattr(answers, "unnamed_uses", silent)
 
     async def question(ask: Ask) -> None:

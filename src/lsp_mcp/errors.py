@@ -146,3 +146,8 @@ def unknown(what: str, name: str, available: Iterable[str], *, listed_by: str = 
     if len(names) <= _MOST_NAMED or len(listed) <= _MOST_LISTED:
         return f"{shown}; available: {listed}"
     return f"{shown}; no similar name among {len(names)}" + (f"; list them with: {listed_by}" if listed_by else "")
+
+
+def defect(what: str, where: str) -> str:
+    """The message for a call of `what` that failed by an exception raised by mistake; `where` says who logged it."""
+    return f"{what} failed by a defect of lsp-mcp itself; {where}. Please report it."

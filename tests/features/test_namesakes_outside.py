@@ -16,14 +16,14 @@ class _Named:
 
 
 class _Backend:
-    root = Path("/work")
+    root = Path("/project")
     plugin = _Named()
 
 
 def test_a_use_in_a_file_of_a_library_is_named_by_its_whole_path() -> None:
     text = Text("int size;\n")
     span = Span(Point(1, 5), Point(1, 9))
-    files = [Path("/usr/include/a.h"), Path("/work/b.h")]
+    files = [Path("/usr/include/a.h"), Path("/project/b.h")]
     backend = cast(Backend, cast(Any, _Backend()))
     found = Namesakes(unknown=frozenset(files)).gaps(backend, "size", [Place(path, span, text) for path in files])
     assert found[0].text.endswith("/usr/include/a.h, b.h")

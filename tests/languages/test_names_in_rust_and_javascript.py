@@ -105,32 +105,33 @@ def test_a_variable_or_function_is_not_called_what_each_function_calls_something
     renamed("typescript", tmp_path, "Cart.toString", "arguments", confirmed=True)
 
 
-def test_code_that_is_left_out_for_an_interpreter_alone_is_compiled(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("condition", "of_module", "found", "status"),
+    [
+        ("not(miri)", "", "Found 2 references", "complete"),
+        (
+            "windows",
+            "#[cfg(not(windows))]\n",
+            "Found 1 reference",
+            "unverified: 1 occurrence of parse that rust-analyzer does not explain: src/lib.rs 5:5",
+        ),
+    ],
+    ids=["only an interpreter leaves it out", "left out"],
+)
+def test_what_the_server_guesses_of_code_that_is_left_out_proves_nothing(
+    tmp_path: Path, condition: str, of_module: str, found: str, status: str
+) -> None:
     files = {
         "Cargo.toml": RUST["Cargo.toml"],
         "src/lib.rs": (
-            "pub fn parse<T>() {}\n\n#[cfg(not(miri))]\npub fn slow() {\n    parse::<u8>();\n}\n\n"
-            "pub mod parse {\n    pub fn other() {}\n}\n"
+            f"pub fn parse<T>() {{}}\n\n#[cfg({condition})]\npub fn slow() {{\n    parse::<u8>();\n}}\n\n"
+            f"{of_module}pub mod parse {{\n    pub fn other() {{}}\n}}\n"
         ),
     }
     write(tmp_path, files)
     answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="src/lib.rs:1:8")
-    assert "Found 2 references" in answer
-    assert "status: complete" in answer
-
-
-def test_what_the_server_guesses_of_code_that_is_left_out_proves_nothing(tmp_path: Path) -> None:
-    files = {
-        "Cargo.toml": RUST["Cargo.toml"],
-        "src/lib.rs": (
-            "pub fn parse<T>() {}\n\n#[cfg(windows)]\npub fn slow() {\n    parse::<u8>();\n}\n\n"
-            "#[cfg(not(windows))]\npub mod parse {\n    pub fn other() {}\n}\n"
-        ),
-    }
-    write(tmp_path, files)
-    answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="src/lib.rs:1:8")
-    assert "Found 1 reference" in answer
-    assert "status: unverified: 1 occurrence of parse that rust-analyzer does not explain: src/lib.rs 5:5" in answer
+    assert found in answer
+    assert f"status: {status}" in answer
 
 
 def test_a_word_inside_a_longer_name_is_not_a_use_beside_that_name(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from lsp_mcp.adapters import adapter_names
 from lsp_mcp.backend import Report
 from lsp_mcp.cli.help import console
 from lsp_mcp.cli.options import ServerFlags
-from lsp_mcp.errors import ArgumentsError, CallerError, ConfigError, LspMcpError, unknown
+from lsp_mcp.errors import ArgumentsError, CallerError, ConfigError, LspMcpError, defect, unknown
 from lsp_mcp.sessions.running import Running
 from lsp_mcp.toolsets.lua import PREFIX, LuaTools
 from lsp_mcp.toolsets.offered import chosen_toolsets, offered_tools, tool_context, tools_without_sessions, toolset_of
@@ -157,7 +157,7 @@ class ToolCall:
         except Exception:
             log.exception("%s failed", self.name)
             where = "the log on stderr, or of the daemon (see: lsp-mcp daemon status), has the details"
-            return Outcome(None, (f"{self.name} failed by a defect of lsp-mcp itself; {where}. Please report it.",), 1)
+            return Outcome(None, (defect(self.name, where),), 1)
         if self.flags.response_format == "text":
             # A Neovim tool may answer with plain text: unchanged for a program, escaped for a terminal.
             shown = visible_lines(answer) if self.terminal else answer

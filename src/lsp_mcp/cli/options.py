@@ -227,22 +227,19 @@ class ServerFlags:
         """
         if self.no_code or self.from_index or (_DAP in self.backends and not self.adapters):
             return [], []
-        if self.adapters:
-            self.check_root(root)
-            return choose_adapters(self.adapters, root, adapter_names()), []
         try:
             self.check_root(root)
         except ConfigError:
-            if self.debugs or set(PARTS) & set(self.toolsets):
+            if not self.adapters and (self.debugs or set(PARTS) & set(self.toolsets)):
                 return [], []
             raise
         try:
-            fitting = choose_adapters((), root, adapter_names())
+            fitting = choose_adapters(self.adapters, root, adapter_names())
         except ConfigError:
-            if too_wide(root):
+            if self.adapters or too_wide(root):
                 raise
             fitting = []
-        return fitting, other_adapters(fitting, adapter_names())
+        return fitting, [] if self.adapters else other_adapters(fitting, adapter_names())
 
     def workspace(self) -> Workspace:
         """The workspace root.

@@ -25,6 +25,8 @@ from lsp_mcp.words.nested import replaced_inside_out
 
 log = logging.getLogger(__name__)
 
+_ROOT_NAMES = ("crate", "self", "super")  # of a module that is not named
+
 _Parts = tuple[str, ...]
 Keep = Callable[[str, Path], bool]
 """Called with the kind of a symbol and its file: whether it is wanted."""
@@ -165,9 +167,6 @@ def is_about(name: str, query: str) -> bool:
     letters = iter(own)
     # Only its letters: a server may interpret other characters, such as gopls's ^prefix.
     return all(letter in letters for letter in query.casefold() if letter.isalnum())
-
-
-_ROOT_NAMES = ("crate", "self", "super")
 
 
 def is_named(name: str, query: str) -> bool:

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Protocol
 
 from lsp_mcp.backend import Report
-from lsp_mcp.errors import CallerError, LspMcpError, unknown
+from lsp_mcp.errors import CallerError, LspMcpError, defect, unknown
 from lsp_mcp.server.envelope import BLOCKS_SCHEMA, Json, ResponseFormat, answered, failed
 from lsp_mcp.toolsets.tool import Call, Client, Format, Tool
 from lsp_mcp.visible import short_echo, visible
@@ -133,9 +133,7 @@ class ToolCalls:
             return failed(str(error))
         except Exception:
             log.exception("%s %s failed", name, short_echo(arguments))
-            return failed(
-                f"{name} failed by a defect of lsp-mcp itself; the log on its stderr has the details. Please report it."
-            )
+            return failed(defect(name, "the log on its stderr has the details"))
         remarks = [*call.remarks, *self._greetings]
         self._greetings.clear()
         return answered([answer, *remarks], self._response_format)

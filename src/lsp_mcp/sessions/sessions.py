@@ -163,10 +163,9 @@ class Sessions:
 
     def _none(self) -> LspMcpError:
         """The error for a question that there is no backend for; raises that no Neovim is connected."""
-        if self.host:
-            self.host.check()
         root = self.workspace.root
         if self.host:
+            self.host.check()
             name = self.host.name
             return UnavailableError(f"no language server runs in {name} for {root}; open one of its files there")
         if self._languages.are_served:

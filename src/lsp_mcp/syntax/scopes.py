@@ -1,7 +1,7 @@
 """What declares a word in code that no server has parsed, by the scopes around it: `declared_around`.
 
-Only what no other configuration can change counts: there is no directive of the preprocessor between a declaration and
-the word, and none in a class. Where it could not be parsed, nothing is sure.
+Only what no other configuration can change counts: a directive of the preprocessor between a declaration and the
+word, or in a class, leaves it open. Where it could not be parsed, nothing is sure.
 """
 
 from __future__ import annotations

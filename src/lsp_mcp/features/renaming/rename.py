@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from lsp_mcp.edits.rewriting import by_word, without_prefix
 from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.explainers.in_function import kind_before
-from lsp_mcp.evidence.namesakes import Namesakes, of_namesakes, own_references
+from lsp_mcp.evidence.namesakes import of_namesakes, own_references
 from lsp_mcp.features.editing.moving import in_its_folder, named_by_path, with_data, with_moves
 from lsp_mcp.features.renaming.by_name import found_by_name
 from lsp_mcp.features.renaming.in_macro_strings import in_macro_strings
@@ -154,7 +154,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     plan = with_data(backend, in_its_folder(backend, plan, path, text.slice(identifier).removesuffix("_test")))
     namesakes = await of_namesakes(backend, Definitions(backend), _places(plan), (path, identifier.start))
     mixed = tuple(namesakes.gaps(backend, text.slice(identifier), _places(plan)))
-    plan = _without_others(plan, namesakes)
+    plan = _without(plan, namesakes.has)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
     _refuse_others_alone(backend, plan, strangers)
     strangers = await _unproven(backend, strangers, (path, identifier.start))
@@ -289,12 +289,13 @@ async def _take_along(backend: Backend, renamed: Renamed, new_name: str, edit: W
     return doubts
 
 
-def _without_others(plan: EditPlan, namesakes: Namesakes) -> EditPlan:
+def _without(plan: EditPlan, is_wrong: Callable[[Place], bool]) -> EditPlan:
+    """`plan` without the changes of places that are wrong."""
     steps: list[Step | None] = []
     for step in plan.steps:
         wrong = []
         if isinstance(step, FileChange):
-            wrong = [one for one in step.changes if namesakes.has(Place(step.path, one.span, step.before))]
+            wrong = [one for one in step.changes if is_wrong(Place(step.path, one.span, step.before))]
         steps.append(step.without(wrong) if isinstance(step, FileChange) and wrong else step)
     return replace(plan, steps=tuple(step for step in steps if step))
 
@@ -306,17 +307,8 @@ def _places(plan: EditPlan) -> list[Place]:
 
 async def _without_keywords(backend: Backend, plan: EditPlan) -> EditPlan:
     """`plan` without changes of what is part of the syntax."""
-    every = _places(plan)
-    kept = {(place.path, place.span) for place in await without_keywords(backend, every)}
-    if len(kept) == len(every):
-        return plan
-    steps = [
-        step.without([change for change in step.changes if (step.path, change.span) not in kept])
-        if isinstance(step, FileChange)
-        else step
-        for step in plan.steps
-    ]
-    return replace(plan, steps=tuple(step for step in steps if step))
+    kept = {(place.path, place.span) for place in await without_keywords(backend, _places(plan))}
+    return _without(plan, lambda place: (place.path, place.span) not in kept)
 
 
 def _without_strangers(plan: EditPlan, name: str, new_name: str) -> tuple[EditPlan, list[Doubt]]:
