@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import EditPlan, FileChange, Step, TextChange, in_order
 from lsp_mcp.edits.rewriting import by_word, without_prefix
 from lsp_mcp.errors import PathError, RefusedError
-from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.definitions import Definitions, Meaning, Site
 from lsp_mcp.evidence.explainers.in_function import kind_before
 from lsp_mcp.evidence.namesakes import of_namesakes, own_references
 from lsp_mcp.features.editing.moving import in_its_folder, named_by_path, with_data, with_moves
@@ -38,6 +39,7 @@ from lsp_mcp.features.types.overrides import Overrides, overrides
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count
 from lsp_mcp.protocol.lsp import TextDocumentPositionParams, WorkspaceEdit
+from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.keywords import without_keywords
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
@@ -431,16 +433,40 @@ async def _may_meet(backend: Backend, definitions: Definitions, home: Home, othe
     """Whether a file may see the symbol at `home` and `other`, or a program be linked of both."""
     own, site = sorted(home.sites), (other.place.path, other.place.span.start)
     ours, theirs = await definitions.meaning(own[0]), await definitions.meaning(site)
-    if not all(one.is_alone for one in (*ours, *theirs)) or not (ours and theirs):
+    if not (ours and theirs):
+        return True
+    are_alone = [await _is_never_linked(backend, meaning) for meaning in (ours, theirs)]
+    if not any(are_alone) and not await _are_of_two_programs(backend, ours, theirs):
         return True
     files = {path for path, _ in (*own, site)}.union(
         *[(await backend.words.files_with(name)).files for name in (home.name, last_word(other.name))]
     )
     seen = [
-        await backend.words.that_can_see(files, Seen(name, tuple({path for path, _ in sites}), internal=True))
-        for name, sites in ((home.name, own), (other.name, [site]))
+        await backend.words.that_can_see(files, Seen(name, tuple({path for path, _ in sites}), internal=is_alone))
+        for name, sites, is_alone in ((home.name, own, are_alone[0]), (other.name, [site], are_alone[1]))
     ]
     return not seen[0].isdisjoint(seen[1])
+
+
+async def _is_never_linked(backend: Backend, meaning: Meaning) -> bool:
+    """Whether no linker joins what the symbols of `meaning` are with others of their name."""
+    pattern = backend.plugin.renaming.linked_type_pattern
+    linked = [one for one in meaning if pattern and re.search(pattern, one.written) and not one.internal]
+    files = {path for one in linked for path, _ in one.sites}
+    return all(one.is_alone for one in meaning) and all([await _spells_kinds(backend, path) for path in files])
+
+
+async def _are_of_two_programs(backend: Backend, ours: Meaning, theirs: Meaning) -> bool:
+    """Whether both are defined in files of which each is the start of a program, so that no program is made of both."""
+    start = backend.plugin.renaming.program_start
+    files = [{path for one in meaning for path, _ in one.defined} for meaning in (ours, theirs)]
+    if not (start and files[0] and files[1] and files[0].isdisjoint(files[1])):
+        return False
+    try:
+        outlines = [await document_symbols(backend, path) for path in sorted(files[0] | files[1])]
+    except (PathError, RefusedError):
+        return False
+    return all(any(one.name == start for one in outline) for outline in outlines)
 
 
 async def _kept_prefix(

@@ -262,4 +262,6 @@ RENAMING = Renaming(
         rf"(?:await_(?:ready|suspend|resume|transform)|get_return_object|(?:initial|final)_suspend|return_void"
         rf"|(?:return|yield)_value|unhandled_exception){_CALLED}": "what coroutines look for",
     },
+    linked_type_pattern=r"@(?:[SU]|S[TP][^@]*)@\w+(?:>[^@]*)?\Z",
+    program_start="main",
 )
