@@ -9,7 +9,7 @@ import pytest
 from fakes.bounded import bounded as bounded_test
 from lsp_mcp import waiting
 from lsp_mcp.errors import SilentError
-from lsp_mcp.waiting import allow, bounded, dispensable, phase, uncounted, within
+from lsp_mcp.waiting import allow, bounded, dispensable, phase, rest_uncounted, uncounted, within
 
 
 async def _unheard(done: float, total: float | None, message: str) -> None:
@@ -48,6 +48,18 @@ async def test_what_does_not_count_or_was_asked_for_may_take_longer() -> None:
             await _later()
         allow(20)
         await _later()
+
+
+@bounded_test
+async def test_what_does_not_count_has_one_limit_for_all_that_a_call_waits_for() -> None:
+    assert rest_uncounted(30) == 30
+    async with bounded(20, "find", _unheard):
+        assert rest_uncounted(30) == 30
+        for _ in range(2):
+            with uncounted():
+                await _later()
+        assert rest_uncounted(30) <= 29.4
+        assert rest_uncounted(0.5) == 0
 
 
 @bounded_test

@@ -40,6 +40,7 @@ class _Waiting:
         self.phases: dict[int, Phase] = {}
         self.numbers = itertools.count()
         self.over = False  # background work goes on without it
+        self.uncounted = 0.0  # seconds spent so far
 
     @property
     def phase(self) -> Phase | None:
@@ -113,13 +114,20 @@ def uncounted() -> Iterator[None]:
         yield
         return
     loop = asyncio.get_running_loop()
-    left = until - loop.time()
+    begun = loop.time()
     waiting.bound.reschedule(None)
     try:
         yield
     finally:
+        waiting.uncounted += loop.time() - begun
         if not waiting.bound.expired():
-            waiting.bound.reschedule(loop.time() + left)
+            waiting.bound.reschedule(loop.time() + until - begun)
+
+
+def rest_uncounted(seconds: float) -> float:
+    """`seconds` less those that the present call has spent in `uncounted`: one limit, whatever it waits for there."""
+    waiting = _now()
+    return max(0.0, seconds - waiting.uncounted) if waiting else seconds
 
 
 def allow(seconds: float) -> None:

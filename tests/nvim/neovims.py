@@ -418,8 +418,8 @@ def _environment(folder: Path, servers: Sequence[str], state: Path) -> dict[str,
     telemetry = folder / "config_home" / "go" / "telemetry"
     telemetry.mkdir(parents=True)
     (telemetry / "mode").write_text("off 2026-01-01\n", "utf-8")
-    # Only what is compiled or indexed already is shared: gopls would begin with the standard library, and with all modules
-    # that were ever downloaded, otherwise.
+    # Only what is compiled or indexed already is shared: otherwise gopls would begin with the standard library and
+    # all modules that were ever downloaded.
     modules = user_cache_path("goimports")
     modules.mkdir(parents=True, exist_ok=True)
     (folder / "cache_home" / "goimports").symlink_to(modules)

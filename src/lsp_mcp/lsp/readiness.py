@@ -11,7 +11,7 @@ from lsp_mcp.backend import Report
 from lsp_mcp.lsp.coverage import Coverage
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.progress import Work
-from lsp_mcp.waiting import phase
+from lsp_mcp.waiting import phase, rest_uncounted
 
 log = logging.getLogger(__name__)
 
@@ -45,13 +45,13 @@ class Readiness:
         return connection.notifications.progress.begun[rules.work] if rules.status_notification and connection else 0
 
     async def wait(self, report: Report | None = None) -> None:
-        """Wait until the server has loaded the workspace, at most the ready timeout.
+        """Wait until the server has loaded the workspace, for what the present call has left of the ready timeout.
 
         Raises:
             UnavailableError: the server is missing or dies while it starts.
         """
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(rest_uncounted(self._timeout)):
                 for seen in itertools.count():
                     # Taken before the check: events during the report count.
                     connection = await self._lifetime.live()
