@@ -83,7 +83,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"nested", "word_search"},
     ],
     "syntax": [
-        {"signatures"},
+        {"signatures", "bases"},
         {"declarations", "codes"},
         {
             "code",

@@ -31,7 +31,6 @@ class Lexing(Data, frozen=True):
     comment: str = "(?!)"
     string: str = "(?!)"  # string literals, and anything else whose words name no symbol
     naming: str = ""  # comments and strings whose words may name symbols
-    macro: str = ""  # a macro definition; the group `macro` is its name, `parameters` what is in its parentheses
     # Text directly before (or after) a word that proves that the word is used there, not declared.
     before_use: str = ""
     after_use: str = ""

@@ -1,21 +1,15 @@
 """Where a text may base a type on another."""
 
-from pathlib import Path
-
 import pytest
 
-from lsp_mcp.adapters import load_adapter
-from lsp_mcp.features.types.class_heads import Bases, ClassHeads, templates_around
-from lsp_mcp.servers.clangd.traits import HIERARCHY
-from lsp_mcp.text import Point, Text
-
-ADAPTER = load_adapter("clangd")
+from lsp_mcp.features.types.class_heads import Bases, statements, stretches, templates_around
+from lsp_mcp.text import Point, Span, Text
 
 
 @pytest.mark.parametrize(
     ("code", "named"),
     [
-        ("struct Own : public n::Base {};", [" public n::Base "]),
+        ("struct Own : public n::Base {};", [": public n::Base"]),
         ("MAKE(Own, n::Base<int>)", ["Own", "Base"]),
         ("  FOR_EACH (const Base& item, list<Base>) {", ["item", "list"]),
         ("using Other = n::Base;", ["Base"]),
@@ -26,7 +20,7 @@ def test_a_type_is_a_base_where_it_is_an_argument_of_a_macro_and_not_where_it_on
     code: str, named: list[str]
 ) -> None:
     text = Text(f"{code}\n")
-    found = ClassHeads(HIERARCHY).stretches(text, ADAPTER.language_of(Path("a.cpp")))
+    found = stretches(text, "cpp")
     assert [text.slice(span) for span, _ in found] == named
 
 
@@ -40,14 +34,52 @@ def test_a_type_is_a_base_where_it_is_an_argument_of_a_macro_and_not_where_it_on
 )
 def test_the_bases_of_all_builds_are_named(code: str, named: list[str]) -> None:
     text = Text(f"{code}\n")
-    said = ClassHeads(HIERARCHY).statements(text, ADAPTER.language_of(Path("a.cpp")))
+    said = statements(text, "cpp")
     ((head, bases),) = said.bases.items()
     assert (head, [base.name for base in bases]) == ((1, 8), named)
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("class ALIGN_AS(64) Own final : public B<C> { struct In : D {}; };", {"Own": ["B"], "In": ["D"]}),
+        ("struct EXPORT Own : A {};", {"Own": ["A"]}),
+        ("class EXPORT Own { class In : B {}; };", {"In": ["B"]}),
+        ("#ifdef X\nstruct Own : A {\n#else\nstruct Own : B {\n#endif\nint x; };", {"Own": ["A", "B"]}),
+        ("enum class Own : int { A };", {}),
+        ("template <class T> Own<T>::Own(A a, int n) : first(a), second(n) {}", {}),
+        ("class A /* of: what; { */ : public B {};", {"A": ["B"]}),
+        ("struct A<int>::In : n::template B<C>::D, decltype(e) {};", {"In": ["D", "e"]}),
+    ],
+)
+def test_a_type_behind_a_macro_has_its_bases_and_what_only_looks_like_one_has_none(
+    code: str, said: dict[str, list[str]]
+) -> None:
+    text = Text(f"{code}\n")
+    bases: dict[str, list[str]] = {}
+    for head, named in statements(text, "cpp").bases.items():
+        bases.setdefault(text.slice(text.identifier_at(head) or Span(head, head)), []).extend(one.name for one in named)
+    assert bases == said
+
+
+@pytest.mark.parametrize(
+    ("code", "aliases"),
+    [
+        ("using Other = typename n::Base<int>::In;", {("Other", "In")}),
+        ("typedef struct Base Other, *Pointer;", {("Other", "Base")}),
+        ("template <class T> using Other = Base<T>;", {("Other", "Base")}),
+        ("#define ALIASES using Other = Base; \\\n  typedef n::Base Second\n", {("Other", "Base"), ("Second", "Base")}),
+        ("using Function = Base (*)();", set()),
+        ("class ALIGN_AS(64) Own : A { using Other = Base; };", {("Other", "Base")}),
+    ],
+)
+def test_another_name_of_a_type_is_known_with_the_type(code: str, aliases: set[tuple[str, str]]) -> None:
+    assert set(statements(Text(f"{code}\n"), "cpp").aliases) == aliases
+
+
 def test_a_parameter_of_a_macro_is_the_base_that_the_use_of_the_macro_names() -> None:
     text = Text("#define MAKE(s, base) \\\n  struct Own : base {} own##s\nvoid f() { MAKE(a, n::Base); }\n")
-    said = ClassHeads(HIERARCHY).statements(text, ADAPTER.language_of(Path("a.cpp")))
+    said = statements(text, "cpp")
     assert said.bases_of(["base"]) == Bases()
     assert said.bases_of(["Base"]) == Bases(macros=frozenset({"MAKE"}))
     assert said.by_parameter == {"MAKE": frozenset({Point(2, 10)})}
@@ -64,7 +96,7 @@ def test_a_parameter_of_a_macro_is_the_base_that_the_use_of_the_macro_names() ->
     ],
 )
 def test_a_template_is_a_mixin_if_its_own_parameter_is_a_base(code: str, mixins: set[str]) -> None:
-    said = ClassHeads(HIERARCHY).statements(Text(f"{code}\n"), ADAPTER.language_of(Path("a.cpp")))
+    said = statements(Text(f"{code}\n"), "cpp")
     assert said.mixins == mixins
 
 

@@ -214,12 +214,7 @@ class Renaming(Data, frozen=True):
 class Hierarchy(Data, frozen=True):
     """How to read inheritance from the text, for a server whose index loses it."""
 
-    class_pattern: str  # groups: `name` of a type, and its `bases`, in text without comments and strings
-    parameters_pattern: str = ""  # before the name of a type: the `parameters` that its bases may be
     override_pattern: str = "(?!)"  # what follows the name of a method that surely overrides another
-    maker_pattern: str = ""  # a macro call that may declare a type from its `arguments`
-    macro_use_pattern: str = ""  # a use of a `macro`, which may base a type on one of its `arguments`
-    alias_patterns: tuple[str, ...] = ()  # groups: another `name` for a `type`
     id_field: str = ""  # in an item's `data`: the server's identifier for the symbol
     bases_field: str = ""  # in an item's `data`: the `data` of the types directly above, those without an item too
 

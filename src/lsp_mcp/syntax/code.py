@@ -28,6 +28,7 @@ _CODE, _COMMENT, _STRING, _NEVER = range(4)
 _Stretch = tuple[int, int, int]
 """Where it starts and ends, and the number of its part."""
 _FORMATTED = re.compile(r"(?<!\{)(?:\{\{)*\{\s*(\w+)")
+_NO_SPACE = re.compile(r"[^\n]")
 _HAS_MORE = re.compile(r"[\"'/]")
 
 
@@ -51,6 +52,14 @@ class Code(Struct, frozen=True):
         """The comments and strings."""
         places = zip(self.starts, self.ends, self.numbers, strict=True)
         return ((start, end) for start, end, number in places if number != _NEVER)
+
+    def blank(self, content: str) -> str:
+        """`content`, the text, with white space for its comments and strings, so that offsets stay the same."""
+        parts, last = [], 0
+        for start, end in self.hidden():
+            parts += [content[last:start], _NO_SPACE.sub(" ", content[start:end])]
+            last = end
+        return "".join([*parts, content[last:]])
 
     def macro(self, offset: int) -> Macro | None:
         """The macro in whose definition `offset` is."""

@@ -8,7 +8,7 @@ from threading import Lock
 from lsp_mcp.remembered import Remembered
 from lsp_mcp.syntax.code import Code, code
 from lsp_mcp.syntax.grammars import grammar_of
-from lsp_mcp.syntax.trees import parsed
+from lsp_mcp.syntax.trees import Parsed, parsed
 from lsp_mcp.text import Text
 
 _MOST = 1_500_000  # comments and strings: 14 MB
@@ -17,8 +17,8 @@ _KEPT: Remembered[tuple[str, int, int], None, Code] = Remembered(_MOST)
 _LOCK = Lock()
 
 
-def code_of(text: Text, language_id: str) -> Code | None:
-    """What of `text` is code; None for a language without a grammar.
+def code_of(text: Text, language_id: str, tree: Parsed | None = None) -> Code | None:
+    """What of `text`, whose `tree` may be known, is code; None for a language without a grammar.
 
     Takes about 250 ms for a megabyte: `code_in_thread` keeps the event loop free.
     """
@@ -29,7 +29,7 @@ def code_of(text: Text, language_id: str) -> Code | None:
     with _LOCK:
         found = _KEPT.get(key, None)
     if found is None:
-        found = code(parsed(text, grammar), grammar)
+        found = code(tree or parsed(text, grammar), grammar)
         with _LOCK:
             _KEPT.put(key, None, found, found.weight)
     return found

@@ -14,6 +14,10 @@ from msgspec import Struct
 DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*$", re.MULTILINE)
 """A line for the preprocessor, with those that continue it."""
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>[a-z_]+)(?P<rest>(?:\\\r?\n|[^\n])*)", re.MULTILINE)
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|el|endif)(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_USE = re.compile(r"(?P<name>[A-Z][A-Z0-9_]{2,})[ \t]*\((?P<arguments>[^(){};]*)\)")
+_IN_WORD = re.compile(r"\w\Z")
+_INNERMOST = re.compile(r"<[^<>]*>")
 _MACRO = re.compile(r"[ \t]+(?P<name>\w+)(?:\((?P<parameters>[\w\s,.\\]*)\))?")
 _ZERO = re.compile(r"[ \t]+0[ \t]*(?:\r?\Z|//|/\*)")
 # What the preprocessor reads as one: a comment, a string or character, the header of an include, a name, a number.
@@ -43,6 +47,18 @@ class Macro(Struct, frozen=True):
     def name_end(self) -> int:
         """Where its name ends."""
         return self.name_start + len(self.name)
+
+
+class MacroUse(Struct, frozen=True):
+    """A use of what is probably a macro, by its name in capitals: the last word of each of its `arguments`.
+
+    Words that are parameters of the macro in whose definition it stands are left out. `begins_line`: it may stand like
+    a declaration, as in `TEST_F(Fixture, Name)`.
+    """
+
+    name: str
+    arguments: tuple[tuple[int, int], ...]
+    begins_line: bool
 
 
 class Directives(Struct, frozen=True):
@@ -91,6 +107,33 @@ def comments_and_strings(content: str) -> Iterator[tuple[int, int, bool]]:
     for found in _TOKEN.finditer(content):
         if what := next((one for one in ("comment", "string", "header") if found[one]), None):
             yield *found.span(what), what == "comment"
+
+
+def macro_uses(blank: str, macro_at: Callable[[int], Macro | None]) -> Iterator[MacroUse]:
+    """The uses of macros in a text whose comments and strings are `blank`, except those without arguments."""
+    for found in _USE.finditer(blank):
+        before = blank[blank.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if _IN_WORD.search(before):
+            continue
+        macro = macro_at(found.start("name"))
+        own = macro.parameters if macro else ()
+        arguments = [one for one in last_words(blank, *found.span("arguments")) if blank[slice(*one)] not in own]
+        if arguments:
+            yield MacroUse(found["name"], tuple(arguments), not before.strip(" \t"))
+
+
+def last_words(content: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Where the last word outside of `<…>` is in each part between commas of what is from `start` to `end`."""
+    blank = content[start:end]
+    while (shorter := _INNERMOST.sub(lambda found: " " * len(found[0]), blank)) != blank:
+        blank = shorter
+    parts = [(start + part.start(), list(re.finditer(r"\w+", part[0]))) for part in re.finditer("[^,]+", blank)]
+    return [(first + words[-1].start(), first + words[-1].end()) for first, words in parts if words]
+
+
+def without_conditions(content: str, filler: str) -> str:
+    """`content` with the lines of conditions replaced by `filler`, so that offsets stay the same."""
+    return _CONDITION.sub(lambda found: filler * len(found[0]), content)
 
 
 def macro_line(content: str, offset: int) -> bool:

@@ -17,7 +17,7 @@ from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.calls.call_check import checked_callers
 from lsp_mcp.features.calls.calls import functions
 from lsp_mcp.features.hierarchy import Node, Tree, dropped_gap
-from lsp_mcp.features.types.class_heads import ClassHeads
+from lsp_mcp.features.types.class_heads import stretches
 from lsp_mcp.features.types.implementation_check import checked_implementations
 from lsp_mcp.features.types.implementations import Implementation, Implementations
 from lsp_mcp.gaps import Gap
@@ -25,7 +25,6 @@ from lsp_mcp.prose import count
 from lsp_mcp.requests.containers import TYPES
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.symbols import Symbol
-from lsp_mcp.servers.traits import Hierarchy as HierarchyRules
 from lsp_mcp.text import Span
 from lsp_mcp.toolsets.symbols import SymbolTarget
 
@@ -60,11 +59,11 @@ class ImplementationsCheck(Struct, frozen=True):
         backend, unsearched = target.backend, target.unsearched
         if not backend.plugin.symbols.implementation_goes_up:
             claim = Claim(target.name, (target.path, target.identifier.start), (), unsearched)
-            if (rules := backend.plugin.hierarchy) and value.symbol.kind in TYPES:
+            if backend.plugin.hierarchy and value.symbol.kind in TYPES:
                 known = {(one.symbol.place.path, one.symbol.place.span.start) for one in value.below}
                 # Errors in its own file may hide the bases of the type itself.
                 own = value.symbol.place.path if self.above else None
-                bases = _Bases(rules, backend.plugin.adapter, known)
+                bases = _Bases(backend.plugin.adapter, known)
                 claim = replace(claim, counts=lambda place: place.path == own or bases(place))
             return value, await word_check.possible(claim)
         return await checked_implementations(word_check, backend, value, unsearched, below=self.below, above=self.above)
@@ -73,8 +72,7 @@ class ImplementationsCheck(Struct, frozen=True):
 class _Bases:
     """Whether a place names a type so that there may be one below it that is not `known`."""
 
-    def __init__(self, rules: HierarchyRules, adapter: Adapter, known: Collection[Site]) -> None:
-        self._heads = ClassHeads(rules)
+    def __init__(self, adapter: Adapter, known: Collection[Site]) -> None:
         self._adapter = adapter
         self._known = known
         self._stretches: dict[Path, list[Span]] = {}
@@ -82,7 +80,7 @@ class _Bases:
     def __call__(self, place: Place) -> bool:
         if place.path not in self._stretches:
             language = self._adapter.language_of(place.path)
-            found = self._heads.stretches(place.text, language)
+            found = stretches(place.text, language.id) if language else []
             self._stretches[place.path] = [
                 span for span, of in found if of is None or (place.path, of) not in self._known
             ]

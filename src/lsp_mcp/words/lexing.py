@@ -36,18 +36,13 @@ class Occurrences(Struct, frozen=True):
 
 
 NONE = Occurrences()
-_NO_SPACE = re.compile(r"[^\n]")
 
 
 @lru_cache(maxsize=8)
 def blanked(text: Text, language: Language | None) -> str:
     """The content of `text` with its comments and strings as white space, so that offsets stay the same."""
-    content, code = text.content, code_in(text, language)
-    parts, last = [], 0
-    for start, end in code.hidden() if code else ():
-        parts += [content[last:start], _NO_SPACE.sub(" ", content[start:end])]
-        last = end
-    return "".join([*parts, content[last:]])
+    code = code_in(text, language)
+    return code.blank(text.content) if code else text.content
 
 
 def occurrences(text: Text, word: str, language: Language | None) -> Occurrences:

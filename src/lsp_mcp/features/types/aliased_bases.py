@@ -31,14 +31,13 @@ async def without_aliased_bases(backend: Backend, definitions: Definitions, plac
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    rules = backend.plugin.hierarchy
     kept = list(places)
-    if not rules or not rules.class_pattern or len({_word(place) for place in places}) < 2:
+    if not backend.plugin.hierarchy or len({_word(place) for place in places}) < 2:
         return Named(kept)
     own = await definitions.meaning(at)
     names = {word for symbol in own for word in re.findall(r"\w+", symbol.name)[-1:]}
     names |= {_word(place) for place in places if (place.path, place.span.start) == at}
-    clauses = BaseClauses(backend, rules)
+    clauses = BaseClauses(backend)
     bases: dict[Path, frozenset[Point]] = {}
     asked: list[Place] = []
     for place in places:

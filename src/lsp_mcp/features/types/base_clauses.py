@@ -6,9 +6,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.features.types.class_heads import ClassHeads, Statements, templates_around
+from lsp_mcp.features.types.class_heads import Statements, statements, templates_around
 from lsp_mcp.remembered import RememberedOf, kept_in_thread
-from lsp_mcp.servers.traits import Hierarchy
 from lsp_mcp.text import Text
 from lsp_mcp.words.lexing import blanked
 
@@ -21,16 +20,15 @@ _AROUND: RememberedOf[Backend, tuple[Path, frozenset[str]], str, frozenset[str]]
 class BaseClauses:
     """Reads the files of one backend."""
 
-    def __init__(self, backend: Backend, rules: Hierarchy) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._heads = ClassHeads(rules)
 
     async def statements(self, path: Path, text: Text) -> Statements:
         """What `text`, that of `path`, says."""
-        language = self._backend.plugin.language_of(path)
-        return await kept_in_thread(
-            _KEPT.for_owner(self._backend), path, text.content, lambda: self._heads.statements(text, language)
-        )
+        if (language := self._backend.plugin.language_of(path)) is None:
+            return Statements()
+        kept = _KEPT.for_owner(self._backend)
+        return await kept_in_thread(kept, path, text.content, lambda: statements(text, language.id))
 
     async def templates_around(self, path: Path, text: Text, names: Collection[str]) -> frozenset[str]:
         """The words before the `<` that stands open before one of `names` in `text`, that of `path`."""

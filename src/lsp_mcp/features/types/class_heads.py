@@ -1,26 +1,18 @@
-"""Places where a text bases a type on another, by the patterns of an adapter: `ClassHeads`. Pure."""
+"""What a text says about the bases of types, by names: `statements`, `stretches`, `templates_around`. Pure."""
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Collection
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from lsp_mcp.adapters import Language
-from lsp_mcp.servers.traits import Hierarchy
+from lsp_mcp.syntax.bases import heads_of
 from lsp_mcp.text import Point, Span, Text
-from lsp_mcp.words.lexing import blanked
-from lsp_mcp.words.nested import replaced_inside_out
 
-_CALL = re.compile(r"\s*\(")
-_INNERMOST = re.compile(r"<[^<>]*>")
-_PARAMETER = re.compile(r"(\w+)\s*(?:[,=]|\Z)")
-_BEFORE = 500  # characters in which the parameters of a template are
+_BEFORE = 500  # characters in which a template is around a name
 _LONGEST = 100  # characters of a name
-_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|el|endif)(?:\\\r?\n|[^\n])*", re.MULTILINE)
 
 
 class Bases(Struct, frozen=True):
@@ -63,70 +55,43 @@ class Statements(Struct, frozen=True):
         return sum(map(len, self.bases.values())) + len(self.makers) + len(self.aliases) + len(self.macros)
 
 
-class ClassHeads:
-    """Finds candidates for types derived from one of some names; the server decides which really are."""
+def statements(text: Text, language_id: str) -> Statements:
+    """All that `text` says; the server decides which types really are derived. Takes a while: call it in a thread."""
+    said, content = heads_of(text, language_id), text.content
+    bases: dict[Point, list[Base]] = {}
+    by_parameter: dict[str, set[Point]] = {}
+    mixins: set[str] = set()
+    for head in said.heads:
+        at, own = text.offset_point(head.name[0]), head.macro.parameters if head.macro else frozenset[str]()
+        for start, end in head.bases:
+            name = content[start:end]
+            if name in head.parameters:
+                mixins.add(content[slice(*head.name)])
+            if name not in own:
+                bases.setdefault(at, []).append(Base(name, text.offset_point(start)))
+            elif head.macro and not head.is_named_by_use:
+                by_parameter.setdefault(head.macro.name, set()).add(at)
+    uses = [(use, frozenset(content[slice(*one)] for one in use.arguments)) for use in said.uses]
+    return Statements(
+        bases,
+        tuple(arguments for use, arguments in uses if use.begins_line),
+        tuple((content[slice(*alias.name)], content[slice(*alias.type)]) for alias in said.aliases),
+        tuple((use.name, arguments) for use, arguments in uses),
+        {macro: frozenset(heads) for macro, heads in by_parameter.items()},
+        frozenset(mixins),
+    )
 
-    def __init__(self, rules: Hierarchy) -> None:
-        self._class = re.compile(rules.class_pattern)
-        self._maker = re.compile(rules.maker_pattern) if rules.maker_pattern else None
-        self._use = re.compile(rules.macro_use_pattern) if rules.macro_use_pattern else None
-        self._aliases = list(map(re.compile, rules.alias_patterns))
-        self._parameters = re.compile(rules.parameters_pattern) if rules.parameters_pattern else None
 
-    def statements(self, text: Text, language: Language | None) -> Statements:
-        """All that `text` says; takes about a millisecond for 10 kB."""
-        blank = blanked(text, language)
-        code, parts = _without_conditions(blank, " "), _without_conditions(blank, ",")
-        classes = self._class.finditer(code)
-        made = self._maker.finditer(code) if self._maker else ()
-        others = (match for pattern in self._aliases for match in pattern.finditer(code))
-        bases: dict[Point, list[Base]] = {}
-        macros = _Macros(code, language)
-        by_parameter: dict[str, set[Point]] = {}
-        mixins: set[str] = set()
-        for match in classes:
-            of_template = self._parameters_before(code, match.start("name"))
-            macro, parameters = macros.at(match.start("name"))
-            # What is before a condition and what is behind it may be bases in two builds.
-            for start, end in _last_spans(parts[slice(*match.span("bases"))], match.start("bases")):
-                head, name = text.offset_point(match.start("name")), code[start:end]
-                if name in of_template:
-                    mixins.add(match["name"])
-                if name not in parameters:
-                    bases.setdefault(head, []).append(Base(name, text.offset_point(start)))
-                # With a name that the use gives it the type is found there.
-                elif match["name"] not in parameters and not _CALL.match(code, match.end("name")):
-                    by_parameter.setdefault(macro, set()).add(head)
-        return Statements(
-            bases,
-            tuple(_words(code, match) for match in made),
-            tuple((match["name"], match["type"]) for match in others),
-            tuple(
-                (match["macro"], arguments)
-                for match in (self._use.finditer(code) if self._use else ())
-                if (arguments := _words(code, match) - macros.at(match.start())[1])
-            ),
-            {macro: frozenset(heads) for macro, heads in by_parameter.items()},
-            frozenset(mixins),
-        )
+def stretches(text: Text, language_id: str) -> list[tuple[Span, Point | None]]:
+    """The places in `text` where naming a type bases another on it, or gives it another name.
 
-    def _parameters_before(self, code: str, name: int) -> frozenset[str]:
-        """The parameters of the template whose `name` begins there."""
-        found = self._parameters.search(code, max(0, name - _BEFORE), name) if self._parameters else None
-        return frozenset(_PARAMETER.findall(found["parameters"])) if found else frozenset()
-
-    def stretches(self, text: Text, language: Language | None) -> list[tuple[Span, Point | None]]:
-        """The places in `text` where naming a type bases another on it, or gives it another name.
-
-        For a list of bases, with the place of the derived type's name.
-        """
-        code = _without_conditions(blanked(text, language), " ")
-        heads = self._class.finditer(code)
-        found = [(text.offsets_span(*one.span("bases")), text.offset_point(one.start("name"))) for one in heads]
-        made = self._maker.finditer(code) if self._maker else ()
-        others = [span for one in made for span in _arguments(one)]
-        others += [match.span("type") for pattern in self._aliases for match in pattern.finditer(code)]
-        return [*found, *((text.offsets_span(*span), None) for span in others)]
+    For a list of bases, with the place of the derived type's name.
+    """
+    said = heads_of(text, language_id)
+    found = [(text.offsets_span(*head.clause), text.offset_point(head.name[0])) for head in said.heads]
+    others = [one for use in said.uses if use.begins_line for one in use.arguments]
+    others += [alias.type for alias in said.aliases]
+    return [*found, *((text.offsets_span(*span), None) for span in others)]
 
 
 def templates_around(code: str, names: Collection[str]) -> set[str]:
@@ -143,42 +108,3 @@ def templates_around(code: str, names: Collection[str]) -> set[str]:
             elif code[at] == "<" and (before := re.search(r"\w+\s*\Z", code[max(0, at - _LONGEST) : at])):
                 found.add(before[0].rstrip())
     return found
-
-
-class _Macros:
-    """The definitions of macros in `code`, which their parameters have a meaning in."""
-
-    def __init__(self, code: str, language: Language | None) -> None:
-        pattern = language.lexing.macro if language and language.lexing else ""
-        found = re.finditer(pattern, code, re.MULTILINE) if pattern else ()
-        self._with_parameters = [match for match in found if match.groupdict().get("parameters")]
-        self._starts = [match.start() for match in self._with_parameters]
-
-    def at(self, offset: int) -> tuple[str, frozenset[str]]:
-        """The name and the parameters of the macro whose definition contains `offset`; empty if there is none."""
-        before = bisect.bisect_right(self._starts, offset)
-        if not before or (match := self._with_parameters[before - 1]).end() <= offset:
-            return "", frozenset()
-        return match["macro"], frozenset(re.findall(r"\w+", match["parameters"]))
-
-
-def _without_conditions(code: str, filler: str) -> str:
-    """`code` with the lines of preprocessor conditions replaced by `filler`, so that offsets stay the same."""
-    return _CONDITION.sub(lambda found: filler * len(found[0]), code)
-
-
-def _words(code: str, made: re.Match[str]) -> frozenset[str]:
-    return frozenset(code[slice(*span)] for span in _arguments(made))
-
-
-def _arguments(made: re.Match[str]) -> list[tuple[int, int]]:
-    return _last_spans(made["arguments"], made.start("arguments"))
-
-
-def _last_spans(listed: str, offset: int) -> list[tuple[int, int]]:
-    """Where, from `offset`, the last word outside type arguments of each comma-separated part of `listed` is: the
-    type's own name.
-    """
-    blank = replaced_inside_out(_INNERMOST, lambda found: " " * len(found[0]), listed)
-    parts = [(part.start(), list(re.finditer(r"\w+", part[0]))) for part in re.finditer("[^,]+", blank)]
-    return [(offset + start + words[-1].start(), offset + start + words[-1].end()) for start, words in parts if words]

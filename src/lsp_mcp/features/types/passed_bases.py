@@ -21,11 +21,11 @@ async def passed_bases(backend: Backend, type_: Symbol, method: Container) -> li
     None if `type_` has no such base, or nothing else has the method's name and the text does not say that it overrides.
     """
     rules, place = backend.plugin.hierarchy, type_.place
-    text = await text_or_none(backend, place.path) if rules and rules.parameters_pattern else None
+    text = await text_or_none(backend, place.path) if rules else None
     if not rules or not text:
         return []
     name = last_word(type_.name.partition("<")[0])
-    if name not in (await BaseClauses(backend, rules).statements(place.path, text)).mixins:
+    if name not in (await BaseClauses(backend).statements(place.path, text)).mixins:
         return []
     own = method.place.text.slice(method.place.span)
     declared = method.place.text.content[method.place.text.point_offset(method.place.span.end) :]

@@ -46,9 +46,8 @@ class Subtypes:
     """
 
     def __init__(self, backend: Backend) -> None:
-        rules = backend.plugin.hierarchy
         self._backend = backend
-        self._clauses = BaseClauses(backend, rules) if rules else None
+        self._clauses = BaseClauses(backend) if backend.plugin.hierarchy else None
         self.refuted: set[tuple[object, object]] = set()
         self.unread: dict[str, set[Path]] = {}
         self._unknown: dict[str, str] = {}  # words, and why more files may have them

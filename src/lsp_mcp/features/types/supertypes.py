@@ -31,7 +31,7 @@ class Supertypes:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._rules = rules = backend.plugin.hierarchy
-        self._clauses = BaseClauses(backend, rules) if rules and rules.bases_field else None
+        self._clauses = BaseClauses(backend) if rules and rules.bases_field else None
         self.unresolved: dict[object, tuple[str, Path]] = {}  # by identity: the type's name, and its file
 
     async def directly_above(self, item: HierarchyItem) -> list[HierarchyItem]:

@@ -80,20 +80,7 @@ SYMBOLS = Symbols(
 HIERARCHY = Hierarchy(
     id_field="symbolID",
     bases_field="parents",
-    class_pattern=r"\b(?:class|struct)\b[^;{}=]*?(?<!\w)(?P<name>[^\W\d]\w*)\s*(?:<[^;{}]*?>\s*)?(?:\([^()]*\)\s*)?("
-    r"?:\bfinal\s*)?(?<!:):(?!:)(?P<bases>[^;{}]*)\{",
-    # `template <class T> struct Mixin : T`: which type is below which, only the uses of the template tell.
-    parameters_pattern=r"\btemplate\s*<(?P<parameters>(?:[^<>;{}]|<[^<>;{}]*>)*)>\s*(?:class|struct)\b[^;{}<>]*\Z",
     override_pattern=r"[^;{}]*\boverride\b",
-    # In capitals at the beginning of a line, as in TEST_F(Fixture, Name).
-    maker_pattern=r"(?m)^[ \t]*[A-Z][A-Z0-9_]{2,}[ \t]*\((?P<arguments>[^(){};]*)\)",
-    macro_use_pattern=r"\b(?P<macro>[A-Z][A-Z0-9_]{2,})[ \t]*\((?P<arguments>[^(){};]*)\)",
-    alias_patterns=(
-        r"\busing\s+(?P<name>\w+)\s*=\s*(?:typename\s+|class\s+|struct\s+)?(?:::\s*)?(?:\w+\s*(?:<[^;{}]*>\s*)?::\s*"
-        r")*(?P<type>\w+)\s*(?:<[^;{}]*>\s*)?;",
-        r"\btypedef\s+(?:typename\s+|class\s+|struct\s+)?(?:::\s*)?(?:\w+\s*(?:<[^;{}]*>\s*)?::\s*)*(?P<type>\w+)\s*"
-        r"(?:<[^;{}]*>\s*)?(?<!\w)(?P<name>\w+)\s*;",
-    ),
 )
 
 HEADERS = Headers(
