@@ -99,6 +99,8 @@ LAYERS: dict[str, list[set[str]]] = {
             "stringified",
             "local_types",
             "scopes",
+            "type_parts",
+            "values",
         },
         {"trees", "preprocessor"},
         {"grammars"},

@@ -12,6 +12,7 @@ from lsp_mcp.servers.traits import (
     Documents,
     Headers,
     Hierarchy,
+    Hovered,
     InactiveRegions,
     Mention,
     Refactorings,
@@ -146,6 +147,10 @@ class Plugin:
     def is_header(self, path: Path) -> bool:
         """Serves the order of outlines and the impact of a change: whether `path` is only included by other files."""
         return False
+
+    def hovered(self, text: str, name: str) -> Hovered:
+        """Serves renames of what encoders read: what the hover `text` says of what is called `name`."""
+        return Hovered(frozenset({name}), holds_any=True)
 
     def index_package(self, path: Path) -> str:
         """Serves answers about other repositories: `MANAGER NAME` of the package that `path` belongs to, as SCIP names

@@ -145,6 +145,16 @@ class Follower(Data, frozen=True):
     pattern: str
 
 
+class Hovered(Data, frozen=True):
+    """What a hover says of a name."""
+
+    types: frozenset[str] = frozenset()  # what may be types in that of the value; none for what has no value
+    holds_any: bool = False  # a value of any type may be in it
+    is_collection: bool = False  # of such values
+    package: str = ""  # that the function or method is in, if it is one of another package
+    is_method: bool = False
+
+
 class Mention(Data, frozen=True):
     """Places outside the code that the server reads where a symbol is called by its name: in files of other languages,
     or in comments.
@@ -187,18 +197,9 @@ class Renaming(Data, frozen=True):
     looks_up_all: bool = False  # not only members
     function_pattern: str = "(?!)"  # what a function begins with, if outlines list what is declared in it
     encoders: dict[str, Encoder] = field(default_factory=dict)
-    # What encoders get. In a type: that any value will do, or that it is a collection of such. The declaration of
-    # {name} as an interface; the beginning of its declaration inside a function.
-    anything_pattern: str = "(?!)"
-    collection_pattern: str = "(?!)"
-    interface_pattern: str = "(?!)"
-    local_type_pattern: str = "(?!)"
     reading_pattern: str = "(?!)"  # a call that writes into what it gets
-    # Names of functions by which many packages encode. What a hover says of a function, and of a method: its `package`.
-    coding_pattern: str = "(?!)"
-    function_package_pattern: str = "(?!)"
-    method_package_pattern: str = "(?!)"
-    field_name_pattern: str = "(?!)"  # the name of a field before its type, in the declaration of a type
+    harmless_pattern: str = "(?!)"  # the name of a function that adds nothing to a collection that it gets
+    coding_pattern: str = "(?!)"  # names of functions by which many packages encode
     names_no_files: bool = False  # code never refers to files, so a file can be renamed freely within its folder
     packages: Packages | None = None
     taken_names: frozenset[str] = frozenset()  # each function has such a name for something else; members may have it
@@ -319,6 +320,10 @@ class WordCheck(Data, frozen=True):
     # has `type_parameter_pattern` with that name as {name}.
     dependent_pattern: str = ""
     type_parameter_pattern: str = ""
+    # What depends on a template's arguments: a word with such text on the line before it; and what a file has in which
+    # others may.
+    type_dependent_pattern: str = "(?!)"
+    generic_pattern: str = "(?!)"
     # Text directly before a name in a comment that is the name of what is declared in this folder at top level.
     directive_pattern: str = ""
     implied: tuple[Implied, ...] = ()

@@ -17,8 +17,6 @@ from lsp_mcp.text import PositionEncoding
 from lsp_mcp.words.lexing import macro_at
 from lsp_mcp.words.nested import replaced_inside_out
 
-_DEPENDENT = re.compile(r"\btypename\b|[>)\]]\s*::\s*(?:template\s+)?\Z")  # on the line before a word
-_GENERIC = re.compile(r"\btemplate\b|\bauto\b\s*(?:const\b\s*)?[&*\s]*\w*\s*[,)]")  # also of a lambda
 _ARGUMENTS = re.compile(r"<[^<>]*>")
 _ENCODING = PositionEncoding("utf-16", lone_cr_ends_line=False)  # of the index
 
@@ -60,11 +58,13 @@ async def _others(
     (scope,) = scopes if len(scopes := _scopes(types, own, symbol.name)) == 1 else (None,)
     if scope is None:
         return frozenset()
-    generic = {path for path in {place.path for place in closed} if files.get(path) and _is_generic(path, closed)}
+    rules = backend.plugin.word_check
+    texts = {place.path: place.text.content for place in closed if files.get(place.path)}
+    generic = {path for path, content in texts.items() if re.search(rules.generic_pattern, content)}
 
     def means_another(place: Place) -> bool:
         file = files.get(place.path)
-        ids, declared = _use(file, place) if file else (frozenset[str](), False)
+        ids, declared = _use(file, place, rules.type_dependent_pattern) if file else (frozenset[str](), False)
         if file is None or not ids or own in ids or not symbol.aliased.isdisjoint(ids):
             return False
         if not declared and (not file.is_unit or place.path in generic):
@@ -101,17 +101,15 @@ def _is_apart(scope: str, others: frozenset[str], name: str) -> bool:
     return other != scope and not scope.startswith(f"{other}{name}::") and not other.startswith(f"{scope}{name}::")
 
 
-def _is_generic(path: Path, places: Sequence[Place]) -> bool:
-    text = next(place.text for place in places if place.path == path)
-    return _GENERIC.search(text.content) is not None
+def _use(file: Indexed, place: Place, dependent: str) -> tuple[frozenset[str], bool]:
+    """The IDs of the symbols at `place`, and whether it declares them; none if that is not certain.
 
-
-def _use(file: Indexed, place: Place) -> tuple[frozenset[str], bool]:
-    """The IDs of the symbols at `place`, and whether it declares them; none if that is not certain."""
+    Not certain is a line that matches `dependent` before the place.
+    """
     nothing = frozenset[str](), False
     start = place.text.point_offset(place.span.start)
     before = place.text.content[place.text.content.rfind("\n", 0, start) : start]
-    if not before.isascii() or "\r" in before or _DEPENDENT.search(before):
+    if not before.isascii() or "\r" in before or re.search(dependent, before):
         return nothing
     position = place.text.point_position(place.span.start, _ENCODING)
     return file.uses.get((position["line"], position["character"]), nothing)

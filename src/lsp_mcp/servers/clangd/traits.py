@@ -146,6 +146,9 @@ _AWAITING = ("co_await", "co_yield")
 # guesses by its spelling; this answers from what was parsed, and not at all there.
 WORD_CHECK = WordCheck(
     request="textDocument/symbolInfo",
+    type_dependent_pattern=r"\btypename\b|[>)\]]\s*::\s*(?:template\s+)?\Z",
+    # A lambda too may have parameters of any type.
+    generic_pattern=r"\btemplate\b|\bauto\b\s*(?:const\b\s*)?[&*\s]*\w*\s*[,)]",
     location_fields=("declarationRange", "definitionRange"),
     definition_field="definitionRange",
     namesakes=_NAMESAKES,

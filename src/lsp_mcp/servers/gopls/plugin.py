@@ -11,12 +11,14 @@ from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.servers.gopls import traits
 from lsp_mcp.servers.gopls.build_tags import own_build
+from lsp_mcp.servers.gopls.hovers import hovered
 from lsp_mcp.servers.gopls.index_names import index_package, index_symbols
 from lsp_mcp.servers.gopls.mentions import MENTIONS
 from lsp_mcp.servers.gopls.moves import build_changes
 from lsp_mcp.servers.gopls.package_requests import PackageRequests
 from lsp_mcp.servers.gopls.rules import CHANGES, MODULES, Changes, Projects
 from lsp_mcp.servers.gopls.workspace_projects import WorkspaceProjects
+from lsp_mcp.servers.traits import Hovered
 
 
 class GoplsPlugin(SessionPlugin):
@@ -103,3 +105,7 @@ class GoplsPlugin(SessionPlugin):
         """See `Plugin.is_exported`: names in capitals, of the type too, and not in a test."""
         words = [word for word in re.findall(r"\w+", re.sub(r"\[.*?\]", "", name)) if word]
         return not any(re.match("[a-z_]", word) for word in words) and not path.name.endswith("_test.go")
+
+    def hovered(self, text: str, name: str) -> Hovered:
+        """See `Plugin.hovered`."""
+        return hovered(text, name)

@@ -173,15 +173,9 @@ RENAMING = Renaming(
     literal_type_pattern=r"(?:[^\w\s\]]|\bcase|\bvar[ \t]+\w+)\s*interface[ \t]*\{(?:[^{}]|\{\})*\Z",
     look_up_pattern=r"\b(?:MethodByName|FieldByName)\(\s*[\"`]\Z|\{\{(?:[^{}]*[^\w{}])?\.(?:\w+\.)*\Z",
     encoders=_ENCODERS,
-    anything_pattern=r"\b(?:any|interface)\b",
-    collection_pattern=r"(?:map\[[^\]]*\]|\[\])\s*(?:any\b|interface\s*\{\})",
     reading_pattern=r"(?i)unmarshal|decode|bind|parse",
+    harmless_pattern=r"(?i)^(?:len|cap|append|delete|clear)$|marshal|encod|json|print|log",
     coding_pattern=r"(?:En|De)code\w*",
-    function_package_pattern=r"```go\nfunc (?P<package>\w+)\.",
-    method_package_pattern=r"```go\nfunc \((?:\w+ )?\*?(?P<package>\w+)\.",
-    field_name_pattern=r"(?m)(?:(?<=[{;])|^)[ \t]*\w+(?:[ \t]*,[ \t]*\w+)*[ \t]+(?=[\w\[*(])",
-    interface_pattern=r"(?:type\s+)?{name}(?:\[[^{]*\])?\s*(?:=\s*)?interface\b",
-    local_type_pattern=r"(?m)^[ \t]+type[ \t]+{name}\b",
     followers=(
         # gopls 0.24 leaves examples behind, and `go test`, which checks that they belong to something, fails.
         Follower(
