@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lsp_mcp.syntax.roles import roles_at
+from lsp_mcp.syntax.roles import roles_at, written_through
 from lsp_mcp.syntax.switches import siblings_of, switches_around
 from lsp_mcp.text import Text
 
@@ -62,3 +62,43 @@ def test_the_innermost_switch_around_a_case_counts_with_its_own_default() -> Non
     found = switches_around(text, "c", [*inner, *outer])
     assert not found[inner[0]].has_default
     assert found[outer[0]].has_default
+
+
+WRITES = {
+    ("go", "a.kind.Store(1); kind.x[2].Lock(); y = kind.x"): ["Store", "Lock", ""],
+    ("go", "kind[a[0]], y = 1, 2; kind.x++; (a.kind).x.y -= 1; kind = 2; if kind.x == 1 { }"): [
+        "[]",
+        ".x",
+        ".x.y",
+        "",
+        "",
+    ],
+    ("go", "clear(kind); delete(a.kind, b); copy(b, kind); kind[1] <- 2; for kind.i = range y { }"): [
+        *("clear", "delete", "", "[]", ".i")
+    ],
+    ("go", "f(&a.kind); g(&kind.x[1]); h(1 & kind)"): ["&", "&", ""],
+    ("c", "kind.x.y = 1; kind->x = 1; f(&a->kind); f(&kind->x); n = 1 & kind; kind[2]++;"): [
+        *(".x.y", "", "&", "", "", "[]")
+    ],
+    ("c", "#define M(a) kind.a = 1"): [None],
+    ("cpp", "a.kind->store(1); kind.items[0].clear(); f(&N::kind); kind.x <<= 1;"): ["store", "clear", "&", ".x"],
+    ("python", "self.kind.append(1)\nkind.x += 1\na, kind[0] = b\ndel kind['x']\nprint(kind.x)"): [
+        *("append", ".x", "[]", "[]", "")
+    ],
+    ("typescript", "this.kind.push(1); kind!.x = 1; kind[0]++; delete kind.x; f(kind.x); [kind.x] = y;"): [
+        *("push", "!.x", "[]", ".x", "", ".x")
+    ],
+    ("javascript", "kind?.x.splice(1); for (kind.x of y) { }"): ["splice", ".x"],
+    ("rust", "fn f() { self.kind.push(1); kind.x[0] = 1; g(&mut kind); g(&kind); assert!(kind.pop()); }"): [
+        *("push", "[]", "&", "", "pop")
+    ],
+    ("java", "class A { void f() { this.kind.add(1); kind.x[0] = 1; kind.x++; g(kind.x); } }"): ["add", "[]", ".x", ""],
+}
+
+
+@pytest.mark.parametrize(("language", "code"), WRITES)
+def test_a_use_may_write_through_a_call_an_address_or_a_part(language: str, code: str) -> None:
+    text = Text(f"package a\n\nfunc f() {{\n{code}\n}}\n" if language == "go" else f"{code}\n")
+    spans = text.words("kind")
+    found = written_through(text, language, spans)
+    assert [found[span] for span in spans] == WRITES[language, code]

@@ -20,7 +20,7 @@ from lsp_mcp.features.hierarchy import call_tree
 from lsp_mcp.requests.call_places import is_called
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import definition_places
-from lsp_mcp.syntax.roles import SYNTAX_ROLES, has_roles, roles_at
+from lsp_mcp.syntax.roles import SYNTAX_ROLES, has_roles, has_writes, roles_at, written_through
 from lsp_mcp.text import Point
 
 Role = Literal["all", "read", "write", "call", "test", "case", "argument", "return", "literal", "type", "embed"]
@@ -28,18 +28,8 @@ _KINDS = {"read": 2, "write": 3}  # LSP `DocumentHighlightKind`; 1 is a use of u
 _AT_ONCE = 8  # requests in flight
 _MOST_FILES = 200  # limit on files asked about
 _MOST_CALLERS = 10_000
-_FOLLOWING = 200  # characters
-# A part of the symbol counts as the symbol: `x.locks[i].Lock()`, `x.size.width = 1`; what a C pointer leads to doesn't.
-_INDEX = r"\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
-_PARTS = rf"(?:{_INDEX}|\s*\.\s*\w+)"
-_METHOD_CALL = re.compile(rf"{_PARTS}*?\s*(?:\.|->)\s*(\w+)\s*\(")
-_PART_ASSIGNED = re.compile(
-    rf"(?P<parts>{_PARTS}+)(?:[ \t]*,[ \t]*[*\w.]+(?:{_INDEX}|\.\w+)*)*"
-    r"[ \t]*(?:=(?!=)|:=|(?:[-+*/%&|^]|<<|>>|&\^)=|\+\+|--|<-)"
-)
-_CHANGING = re.compile(r"(?<![\w.])(clear|close|copy|delete)\(\s*(?:\w+\s*\.\s*)*$")  # Go's own functions
-_ADDRESS = re.compile(r"(\w+|\S)?\s*&\s*(?:\(\s*)*(?:\w+(?:\[[^\[\]\n]*\])*\s*(?:\.|->|::)\s*)*$")
-_BEFORE_OPERANDS = frozenset({"return", "case", "else", "range", "throw", "co_return", "co_yield", "defer", "go"})
+# What follows a use, or is before it, of something that may be written without an assignment to it.
+_MAY_WRITE = re.compile(r"\s*(?:\.|->|::|\[)")
 
 
 class InRole(Struct, frozen=True):
@@ -82,10 +72,12 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
     if role == "read":
         return InRole(found.places, unknown)
     certain = {(one.path, one.span.start) for one in found.places} | declared
-    others = [(one, written_through(one)) for one in places if (one.path, one.span.start) not in certain]
-    through = tuple((one, how) for one, how in others if how)
+    others = [one for one in places if (one.path, one.span.start) not in certain]
+    written = await _written_through(backend, others)
+    through = tuple((one, how) for one in others if (how := written[one]))
     named = {one for one, _ in through}
-    return InRole(found.places, tuple(one for one in unknown if one not in named), through)
+    open_ = [one for one in others if written[one] is None]
+    return InRole(found.places, tuple(one for one in dict.fromkeys((*unknown, *open_)) if one not in named), through)
 
 
 async def _by_syntax(backend: Backend, places: Sequence[Place], role: str) -> InRole:
@@ -104,24 +96,27 @@ async def _by_syntax(backend: Backend, places: Sequence[Place], role: str) -> In
     return InRole(tuple(chosen), tuple(unknown))
 
 
-def written_through(place: Place) -> str:
-    """How the use may write without an assignment to it, as in `InRole.through`; empty if it does not.
+async def _written_through(backend: Backend, places: Sequence[Place]) -> dict[Place, str | None]:
+    """How each use may write without an assignment to it, as in `InRole.through`; None if that is not known.
 
-    By the text alone, so a method that only reads counts as well: servers call all of these reads.
+    A method that only reads counts as well: servers call all of these reads.
     """
-    content = place.text.content
-    end = place.text.point_offset(place.span.end)
-    if called := _METHOD_CALL.match(content[end : end + _FOLLOWING]):
-        return called[1]
-    if part := _PART_ASSIGNED.match(content, end, end + _FOLLOWING):
-        return "[]" if part["parts"].endswith("]") else part["parts"].strip()
-    start = place.text.point_offset(place.span.start)
-    if changing := _CHANGING.search(content[max(0, start - _FOLLOWING) : start]):
-        return changing[1]
-    address = _ADDRESS.search(content[max(0, start - _FOLLOWING) : start])
-    before = address[1] if address else "x"
-    is_binary = before in {"&", ")", "]"} or (before[-1:].isalnum() and before not in _BEFORE_OPERANDS)
-    return "" if is_binary else "&"
+    found: dict[Place, str | None] = {}
+    for path, group in groupby(places, key=lambda place: place.path):
+        in_file, language = list(group), backend.plugin.language_of(path)
+        text, spans = in_file[0].text, [place.span for place in in_file]
+        if language and has_writes(language.id):
+            said = await asyncio.to_thread(written_through, text, language.id, spans)
+            found |= {place: said[place.span] for place in in_file}
+        else:
+            found |= {place: None if _may_write(place) else "" for place in in_file}
+    return found
+
+
+def _may_write(place: Place) -> bool:
+    """Whether something is done with what is in the value, or with its address, in a language without such a query."""
+    content, start = place.text.content, place.text.point_offset(place.span.start)
+    return content[:start].endswith("&") or bool(_MAY_WRITE.match(content, place.text.point_offset(place.span.end)))
 
 
 def _is_in_test(adapter: Adapter, place: Place) -> bool:

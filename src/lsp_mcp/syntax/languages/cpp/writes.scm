@@ -1,0 +1,2 @@
+; inherits: c
+(qualified_identifier name: (_) @inner) @outer
