@@ -6,7 +6,6 @@ For basedpyright `g` of `from m import f as g` is a symbol of its own: it lists 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,10 +14,9 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import first_few
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.references import References, references
-from lsp_mcp.syntax.imports import has_aliases, imported_as
+from lsp_mcp.syntax.imports import imported_as, may_be_imported_as
 from lsp_mcp.text import Point
 
-_AS = re.compile(r"\s+as\s+\w")
 _MOST_ASKED = 50  # aliases of one symbol
 
 
@@ -79,7 +77,7 @@ async def _alias(backend: Backend, place: Place) -> Place | None:
     """Where the import that names the symbol at `place` gives it another name."""
     language = backend.plugin.language_of(place.path)
     end = place.text.point_offset(place.span.end)
-    if language is None or not _AS.match(place.text.content, end) or not has_aliases(language.id):
+    if language is None or not may_be_imported_as(place.text, language.id, end):
         return None
     start = (await asyncio.to_thread(imported_as, place.text, language.id)).get(end)
     span = None if start is None else place.text.identifier_at(place.text.offset_point(start))

@@ -7,6 +7,7 @@ import re
 _SIGNED = re.compile(
     r"(?P<name>[^()]*(?:operator\s*\(\))|[^()]*\w[^()]*)(?P<signature>\(.*\)(?:\s|const|noexcept|override|final|&)*)"
 )
+_PARAMETERS = re.compile(r"(?<=\w)\([^()]*\)(?:\s|const|noexcept|override|final|&)*$")
 _QUALIFIER = re.compile(r"\bconst\b|&&?")
 _TOKEN = re.compile(r"\w+|\.\.\.|[^\s\w]")
 _REST = ("...", "…")  # any further parameters
@@ -18,6 +19,11 @@ def split_signature(name: str) -> tuple[str, str | None]:
     if not found or not found["name"].strip() or found["name"].strip().endswith("operator"):
         return name, None
     return found["name"].strip(), found["signature"].strip()
+
+
+def without_parameters(name: str) -> str:
+    """`name` without the parameters at its end, if these have no parentheses of their own."""
+    return _PARAMETERS.sub("", name)
 
 
 def fits(signature: str, detail: str) -> bool:

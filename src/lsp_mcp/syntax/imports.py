@@ -9,10 +9,17 @@ from lsp_mcp.syntax.grammars import grammar_of, has_query
 from lsp_mcp.syntax.trees import TREES
 from lsp_mcp.text import Text
 
+_AS = re.compile(r"\s+as\s+\w")
+
 
 def has_aliases(language_id: str) -> bool:
     """Whether imports of this language can give another name, as far as its queries know."""
     return has_query(language_id, "imports")
+
+
+def may_be_imported_as(text: Text, language_id: str, end: int) -> bool:
+    """Whether the name that ends at the offset `end` may have an alias in `imported_as`, without parsing `text`."""
+    return _AS.match(text.content, end) is not None and has_aliases(language_id)
 
 
 def imported_as(text: Text, language_id: str) -> dict[int, int]:

@@ -13,6 +13,7 @@ _DEFINE = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)\((?P<parameters>[^()]*)\)(?P<text>(?:\\\r?\n|[^\n])*)", re.MULTILINE
 )
 _MADE = re.compile(r"(?<!#)#(?!#)\s*(?P<name>\w+)")
+_DEFINED = re.compile(r"#[ \t]*define[ \t]+\Z")
 _CALLED = re.compile(r"(\w+)[ \t]*\Z")
 _MOST = 4_000  # characters before and behind a word
 
@@ -35,7 +36,7 @@ REST = 1_000  # added to the number of the first of any number of arguments
 def stringizing(texts: Iterable[str]) -> Stringizing:
     """The macros that the code in `texts` defines and that make strings of arguments, through others too."""
     found: dict[str, set[int]] = {}
-    every = (one for text in texts for one in _DEFINE.finditer(text))
+    every = (one for text in texts if _MADE.search(text) for one in _DEFINE.finditer(text))
     defined = [(one["name"], _parameters(one["parameters"]), _without_strings(one["text"])) for one in every]
     for name, parameters, text in defined:
         made = {one["name"] for one in _MADE.finditer(text)}
@@ -87,6 +88,16 @@ def arguments_around(content: str, start: int, end: int) -> Iterator[Argument]:
             closing = _end(content, _behind(content, closing))
         elif character in ";{":
             return
+
+
+def arguments_of(content: str, macro: str) -> Iterator[Argument]:
+    """The arguments of all uses of `macro` in `content`, whose comments and strings are blank."""
+    for use in re.finditer(rf"\b{re.escape(macro)}\s*\(", content):
+        at = None if _DEFINED.search(content, max(0, use.start() - 40), use.start()) else use.end()
+        while at is not None and (argument := next(arguments_around(content, at, at), None)):
+            yield argument
+            end = argument.end + len(content[argument.end :]) - len(content[argument.end :].lstrip())
+            at = end + 1 if content[end : end + 1] == "," else None
 
 
 def _without_strings(text: str) -> str:

@@ -24,7 +24,7 @@ from lsp_mcp.requests.asking import settled
 from lsp_mcp.requests.overloads import with_signature
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.promoted import promoted
-from lsp_mcp.requests.signatures import split_signature
+from lsp_mcp.requests.signatures import split_signature, without_parameters
 from lsp_mcp.requests.symbols import FUNCTIONS, MEMBERS, TYPES, Symbol
 from lsp_mcp.requests.workspace_symbol import Found, is_called, parts_of, workspace_symbols
 from lsp_mcp.sessions.sessions import Sessions
@@ -49,7 +49,6 @@ _LONGEST_NAME = 1_000  # characters; templates of C++ have long ones
 _CODE = 80  # characters of code shown with each
 
 _QUALIFIED = re.compile(r"\w\W+\w")
-_PARAMETERS = re.compile(r"(?<=\w)\([^()]*\)(?:\s|const|noexcept|override|final|&)*$")
 
 ToAnchor = Callable[[Path, Point], str]
 HandOut = Callable[[Iterable[Place]], None]
@@ -260,7 +259,7 @@ def name_for(backend: Backend, spelled: str) -> str:
 
 def nearest(name: str, symbols: Iterable[Symbol]) -> list[Symbol]:
     """The symbols with names similar to `name`, most similar first."""
-    wanted = re.findall(r"\w+", _PARAMETERS.sub("", name.casefold()))
+    wanted = re.findall(r"\w+", without_parameters(name.casefold()))
     ranked: dict[tuple[Path, Point], tuple[float, int, Symbol]] = {}
     for symbol in symbols:
         own = re.findall(r"\w+", symbol.name.casefold())[-len(wanted) :]

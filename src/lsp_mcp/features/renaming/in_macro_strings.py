@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from lsp_mcp.prose import first_few
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.syntax.grammars import grammar_of
-from lsp_mcp.syntax.stringified import Argument, Stringizing, arguments_around, is_stringized, stringizing
+from lsp_mcp.syntax.stringified import Argument, Stringizing, arguments_around, arguments_of, is_stringized, stringizing
 from lsp_mcp.text import Text
 from lsp_mcp.words.lexing import blanked
 
@@ -56,8 +55,7 @@ async def _macros(backend: Backend) -> Stringizing:
     if (known := kept.get("", generation)) is None:
         files = (await backend.words.files_with("define")).files
         texts = await _texts(backend, files[:_MOST_FILES])
-        contents = [text.content for _, text in texts if re.search(r"(?<!#)#(?!#)\s*\w+", text.content)]
-        known = await asyncio.to_thread(stringizing, contents)
+        known = await asyncio.to_thread(stringizing, [text.content for _, text in texts])
         kept.put("", generation, known, 1)
     return known
 
@@ -67,28 +65,11 @@ async def _is_given_names(backend: Backend, macro: str, macros: Stringizing) -> 
     files = (await backend.words.files_with(macro)).files
     for path, text in await _texts(backend, files[:_MOST_USING]):
         code = blanked(text, backend.plugin.language_of(path))
-        for use in re.finditer(rf"\b{re.escape(macro)}\s*\(", code):
-            if re.search(r"#[ \t]*define[ \t]+\Z", code[max(0, use.start() - 40) : use.start()]):
-                continue
-            for argument in _arguments(code, use.end()):
-                given = code[argument.start : argument.end]
-                if is_stringized(macros, argument) and given and not given.isidentifier():
-                    return False
+        for argument in arguments_of(code, macro):
+            given = code[argument.start : argument.end]
+            if is_stringized(macros, argument) and given and not given.isidentifier():
+                return False
     return True
-
-
-def _arguments(code: str, start: int) -> Iterable[Argument]:
-    """The arguments of the list that begins at `start`."""
-    at = start
-    while True:
-        around = next(arguments_around(code, at, at), None)
-        if around is None:
-            return
-        yield around
-        end = around.end + len(code[around.end :]) - len(code[around.end :].lstrip())
-        if code[end : end + 1] != ",":
-            return
-        at = end + 1
 
 
 async def _texts(backend: Backend, files: Sequence[Path]) -> list[tuple[Path, Text]]:
