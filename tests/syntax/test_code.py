@@ -68,6 +68,13 @@ def test_names_in_strings_that_macros_format_are_code() -> None:
     marked('println!("foo {foo!} {{foo}} {foo!:?}", "foo", r#"foo {foo!}"#); f("{foo}", \'f\', b"foo");', "rust")
 
 
+def test_names_in_strings_and_paths_of_nix_are_code_where_they_are_interpolated() -> None:
+    marked(
+        "{ a = \"foo ${foo!.b \"foo\"}\"; b = ''foo ${foo!}''; c = <foo>; d = ./foo/${foo!}.nix; } # foo\n/* foo */",
+        "nix",
+    )
+
+
 def test_lifetimes_begin_no_characters() -> None:
     marked("fn a<'a>(x: &'a foo!) -> &'a foo! { 'x' }", "rust")
 

@@ -48,6 +48,10 @@ CASES = {
         "M module, M.greet function, M.g function",
     ),
     "zig": ("pub fn greet(n: u8) u8 { const l = 1; return n; }\n", "greet function"),
+    "nix": (
+        "{ lib }: let greet = name: let l = 1; in l; in { a.enable = rec { b = 2; }; inherit greet; }\n",
+        "greet function, enable variable, enable.b variable",
+    ),
     "proto": ("message M { string f = 1; }\n", "M class, M.f field"),
     "terraform": ('resource "a" "b" {\n}\nvariable "v" {}\n', "b class, v class"),
     "haskell": ("data T = A | B\ngreet n = n\n", "T type, T.A constructor, T.B constructor, greet function"),
