@@ -18,24 +18,28 @@ from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, Symbol
 from lsp_mcp.evidence.identity import sites_of
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
-from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.references import References, references
 from lsp_mcp.servers.traits import Namesake
 from lsp_mcp.text import Point
+from lsp_mcp.words.lexing import macro_at
 
 _AROUND = 500  # characters around a place
 _MOST_NAMED = 5
+_MOST_FILES = 200  # that have a name
 
 
 class Namesakes(Struct, frozen=True):
     """The files that mean `others`, those of which it is `unknown`, and where the others are declared and
-    `defined`; `misread` places mean others, too, in files that the server does not read well alone."""
+    `defined`; `misread` places mean others, too, in files that the server does not read well alone. The files of `same`
+    mean the symbol itself."""
 
     others: frozenset[Path] = frozenset()
     unknown: frozenset[Path] = frozenset()
     sites: frozenset[Site] = frozenset()
     defined: frozenset[Site] = frozenset()
     misread: frozenset[Site] = frozenset()
+    same: frozenset[Path] = frozenset()
 
     def own(self, places: Iterable[Place]) -> list[Place]:
         """Those of `places` that do not mean another symbol."""
@@ -61,8 +65,10 @@ class Namesakes(Struct, frozen=True):
         return [Gap("doubt", text, files)]
 
 
-async def of_namesakes(backend: Backend, definitions: Definitions, places: Sequence[Place], at: Site) -> Namesakes:
-    """What `places`, uses of the symbol at `at` to its server, mean.
+async def of_namesakes(
+    backend: Backend, definitions: Definitions, places: Sequence[Place], at: Site, family: Collection[Site] = ()
+) -> Namesakes:
+    """What `places`, uses of the symbol at `at` to its server, mean; those of its `family` are its own, too.
 
     One place of each file is asked about, and only if there seems to be another definition. Files mean the same symbol
     if they have a declaration in common, also through others, and different ones if these have definitions.
@@ -74,7 +80,16 @@ async def of_namesakes(backend: Backend, definitions: Definitions, places: Seque
         return Namesakes()
     misread = await _misread(backend, definitions, places, at)
     left = [place for place in places if (place.path, place.span.start) not in misread]
-    return replace(await _in_other_files(backend, definitions, left, at), misread=misread)
+    found = [await _in_other_files(backend, definitions, left, site) for site in (at, *family)]
+    same = frozenset[Path]().union({path for path, _ in family}, *(one.same for one in found))
+    return Namesakes(
+        frozenset[Path]().union(*(one.others for one in found)) - same,
+        frozenset[Path]().union(*(one.unknown for one in found)) - same,
+        frozenset(site for one in found for site in one.sites if site[0] not in same),
+        frozenset(site for one in found for site in one.defined if site[0] not in same),
+        misread,
+        same,
+    )
 
 
 def is_definition(rule: Namesake, place: Place) -> bool:
@@ -85,14 +100,39 @@ def is_definition(rule: Namesake, place: Place) -> bool:
     return bool(re.search(rule.before_pattern, before) and re.match(rule.after_pattern, after))
 
 
-async def own_references(backend: Backend, definitions: Definitions, path: Path, point: Point) -> References:
-    """`references` of the symbol at `point` without uses of others that have its id.
+def is_defined(backend: Backend, place: Place) -> bool:
+    """Whether `place` looks like the definition of a symbol that is not a member."""
+    return any(is_definition(rule, place) for rule in backend.plugin.word_check.namesakes if not rule.owner_pattern)
+
+
+async def seems_defined_elsewhere(backend: Backend, name: str, known: Collection[Path], owner: str = "") -> bool:
+    """Whether a file other than the `known` ones seems to define a symbol called `name`, which a type `owner` has.
+
+    Judged by its text, and only for a server that may give one id to both.
+    """
+    rules = backend.plugin.word_check.namesakes
+    for path in (await backend.words.files_with(name)).files[:_MOST_FILES] if rules else ():
+        if path in known or not (text := await text_or_none(backend, path)):
+            continue
+        owning = [rule.owner_pattern.replace("{owner}", owner) for rule in rules if owner and rule.owner_pattern]
+        if any(re.search(pattern, text.content) for pattern in owning):
+            return True
+        for span in await backend.words.occurrences(path, text, name):
+            if is_defined(backend, Place(path, span, text)):
+                return True
+    return False
+
+
+async def own_references(
+    backend: Backend, definitions: Definitions, path: Path, point: Point, family: Collection[Site] = ()
+) -> References:
+    """`references` of the symbol at `point` without uses of others that have its id, or that of one of its `family`.
 
     Raises the errors of `references`.
     """
     found = await references(backend, path, point)
-    namesakes = await of_namesakes(backend, definitions, found.places, (path, point))
-    if namesakes == Namesakes():
+    namesakes = await of_namesakes(backend, definitions, found.places, (path, point), family)
+    if not (namesakes.others or namesakes.unknown or namesakes.misread):
         return found
     places = namesakes.own(found.places)
     name = next((place.text.slice(place.span) for place in places), "")
@@ -150,7 +190,20 @@ async def _in_other_files(backend: Backend, definitions: Definitions, places: Se
     meanings = {path: definitions.known((path, place.span.start)) or frozenset() for path, place in first.items()}
     same = {path: _with_id(meaning, ids, names) for path, meaning in meanings.items()}
     left = {path: meaning for path, meaning in same.items() if meaning or not meanings[path]}
-    return _grouped(left, _with_id(own, ids, names))
+    own = _with_id(own, ids, names)
+    # What a macro declares is declared by its definition, in all programs that use it.
+    theirs = frozenset[Site]().union(*map(sites_of, left.values()))
+    return _grouped(left, own, await _in_macros(backend, sites_of(own) & theirs))
+
+
+async def _in_macros(backend: Backend, sites: Collection[Site]) -> frozenset[Site]:
+    """Those of `sites` that are in the definition of a macro."""
+    found: set[Site] = set()
+    for path, point in sites:
+        text, language = await text_or_none(backend, path), backend.plugin.language_of(path)
+        if text and (span := text.identifier_at(point)) and macro_at(text, span, language) is not None:
+            found.add((path, point))
+    return frozenset(found)
 
 
 def _with_id(meaning: Meaning, ids: frozenset[str], names: Collection[str]) -> Meaning:
@@ -193,22 +246,33 @@ def _may_be_another(
         pattern = re.compile(rule.owner_pattern.replace("{owner}", re.escape(found["owner"])))
         texts = {place.path: place.text.content for place in others}
         owning = {path for path, text in texts.items() if path in parts or pattern.search(text)}
+        if not any(pattern.search(place.text.content) for place in places):  # a macro makes the owner
+            plain = [rule for rule in rules if not rule.owner_pattern]
+            owning |= {place.path for place in others if any(is_definition(rule, place) for rule in plain)}
     else:
-        owning = {place.path for place in others if is_definition(rule, place)}
+        owning = {place.path for place in others if is_definition(rule, place) or _is_made(place, symbol)}
     return len(owning) > (not defined)
 
 
-def _grouped(meanings: Mapping[Path, Meaning], own: Meaning) -> Namesakes:
+def _is_made(place: Place, symbol: Symbol) -> bool:
+    """Whether a macro that does not spell the name of `symbol` may define it at `place`."""
+    return bool(symbol.name) and place.text.slice(place.span) != symbol.name
+
+
+def _grouped(meanings: Mapping[Path, Meaning], own: Meaning, but: Collection[Site]) -> Namesakes:
+    """`meanings` by what they have in common, `but` for these sites."""
     groups: list[tuple[set[Path], set[Site], set[Site]]] = []  # files, declarations, definitions
     for path, meaning in [*meanings.items(), (None, own)]:
-        files, sites = {path} if path else set[Path](), set(sites_of(meaning))
+        files, sites = {path} if path else set[Path](), set(sites_of(meaning).difference(but))
         # What is internal is itself wherever it is declared, as by `static int count;`.
-        defined = {site for symbol in meaning for site in (symbol.sites if symbol.internal else symbol.defined)}
+        defined = {site for symbol in meaning for site in (symbol.sites if symbol.internal else symbol.defined)} - {
+            *but
+        }
         for group in [one for one in groups if not one[1].isdisjoint(sites)]:
             groups.remove(group)
             files, sites, defined = files | group[0], sites | group[1], defined | group[2]
         groups.append((files, sites, defined))
-    *rest, (_, _, definition) = groups
+    *rest, (same, _, definition) = groups
     others = [one for one in rest if one[2] and definition]
     unknown = [one for one in rest if not (one[2] and definition)]
     return Namesakes(
@@ -216,4 +280,5 @@ def _grouped(meanings: Mapping[Path, Meaning], own: Meaning) -> Namesakes:
         frozenset[Path]().union(*(files for files, _, _ in unknown)),
         frozenset[Site]().union(*(sites for _, sites, _ in others)),
         frozenset[Site]().union(*(defined for _, _, defined in others)),
+        same=frozenset(same),
     )

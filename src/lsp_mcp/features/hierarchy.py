@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.features.types.subtypes import Subtypes
-from lsp_mcp.features.types.supertypes import Supertypes, symbol_id
+from lsp_mcp.features.types.supertypes import Supertypes, item_place, symbol_id
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.protocol.lsp import CallHierarchyIncomingCall, CallHierarchyOutgoingCall, HierarchyItem, Location, Range
@@ -351,9 +351,12 @@ class _Walk(Struct, dict=True):
         )
 
     def key(self, item: HierarchyItem) -> object:
-        """The identity of a symbol: the server's own id if it has one, which is the same everywhere."""
+        """The identity of a symbol: the server's own id if it has one, which is the same everywhere.
+
+        Types of several programs may share one: each is at its own place.
+        """
         if (known := symbol_id(self.backend.plugin.hierarchy, item)) is not None:
-            return known
+            return (known, item_place(item)) if self.method.startswith("typeHierarchy/") else known
         if data := item.get("data"):
             return json.dumps(data, sort_keys=True)
         start = item["selectionRange"]["start"]

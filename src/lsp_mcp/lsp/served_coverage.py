@@ -21,6 +21,7 @@ from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.reloading.reloading import Reloading
+from lsp_mcp.objects.elsewhere import elsewhere
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.words.workspace_words import FilesWith, WorkspaceWords
 
@@ -151,11 +152,21 @@ class ServedCoverage:
 
     async def wholes_of(self, path: Path) -> Sequence[tuple[Path, int]]:
         """See `backend.Coverage.wholes_of`: it has errors then, or a file includes it several times."""
-        connection = self._lifetime.connection
         wholes = await self._coverage.included_at(path)
         is_repeated = len({whole for whole, _ in wholes}) < len(wholes)
-        has_errors = connection is not None and path in connection.notifications.diagnostics.errors
-        return wholes if is_repeated or has_errors else ()
+        return wholes if is_repeated or self._has_errors_alone(path, [whole for whole, _ in wholes]) else ()
+
+    def _has_errors_alone(self, path: Path, wholes: Collection[Path]) -> bool:
+        """Whether `path` has errors, and more than one that a file of `wholes`, which include it, has there, too."""
+        connection = self._lifetime.connection
+        if connection is None or path not in (diagnostics := connection.notifications.diagnostics).errors:
+            return False
+        errors = [one["range"] for one in diagnostics.raw.get(path, ()) if diagnostics.hides(one)]
+        pattern = self._plugin.diagnostics.elsewhere_pattern
+        there = [elsewhere(one, pattern) for whole in wholes for one in diagnostics.raw.get(whole, ())]
+        return not errors or any(
+            error not in [one.range for one in there if one and one.path == path] for error in errors
+        )
 
     async def compiles_with(self, pattern: str) -> bool:
         """See `backend.Coverage.compiles_with`."""

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import METHOD_NOT_FOUND, RefusedError
+from lsp_mcp.gaps import Gap
 from lsp_mcp.protocol.lsp import Location, WorkspaceSymbol
 from lsp_mcp.requests.document_symbol import document_symbols, name_span
 from lsp_mcp.requests.hover import hovers
@@ -46,6 +47,7 @@ class Found(Struct, frozen=True):
     capped: bool  # the server's limit was reached: there may be more
     alike_capped: bool = False  # there may be more, but none whose name ends with the query
     unsearched: frozenset[Path] = frozenset()  # see `backend.Coverage.load`
+    gaps: tuple[Gap, ...] = ()
 
 
 async def workspace_symbols(

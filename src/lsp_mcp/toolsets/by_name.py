@@ -190,7 +190,8 @@ class Names:
 
     async def _search(self, backend: Backend, name: str) -> Found:
         found = (await settled(backend, partial(workspace_symbols, backend, name, _SEARCHED))).value
-        return replace(found, symbols=await with_namesakes(backend, found.symbols, name))
+        symbols, gaps = await with_namesakes(backend, found.symbols, name)
+        return replace(found, symbols=symbols, gaps=gaps)
 
     def _several(self, name: str, found: list[Symbol], capped: bool) -> AnchorError:
         number = f"at least {len(found)}" if capped else f"{len(found)}"

@@ -31,7 +31,7 @@ from lsp_mcp.requests import references, workspace_symbol
 from lsp_mcp.requests.asking import Answered, answer
 from lsp_mcp.requests.containers import enclosed, inside
 from lsp_mcp.requests.import_aliases import with_aliases
-from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.places import Place, in_reading_order
 from lsp_mcp.requests.promoted import promoted
 from lsp_mcp.requests.symbols import KINDS, TYPES, Symbol
 from lsp_mcp.syntax.roles import SYNTAX_ROLES
@@ -146,20 +146,20 @@ class CodeTools(AnchorToolset):
         format: FormatChoice = None,
     ) -> str:
         """Find every use of exactly one symbol in the workspace, including its declaration, by file and function."""
-        keep = self._keep(None, path)
+        keep, root = self._keep(None, path), self._sessions.workspace.root
 
         async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
             at = target.backend, target.path, target.identifier.start
             family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
             definitions = self._sessions.word_checks.for_backend(target.backend).definitions
-            own = await own_references(target.backend, definitions, *at[1:])
+            own = await own_references(target.backend, definitions, *at[1:], family.twin_sites)
+            own = replace(own, places=tuple(in_reading_order(family.with_twins(own.places), root)))
             uses = await with_aliases(target.backend, own)
             named = await without_aliased_bases(target.backend, definitions, uses.places, at[1:])
             unsure = f"{target.backend.plugin.name} does not say whether these bases are the symbol or an alias of it"
             gaps = (*uses.gaps, *self._unverified(unsure, named.unknown))
             return replace(uses, places=tuple(named.places), gaps=gaps), family
 
-        root = self._sessions.workspace.root
         check: PlacesCheck[tuple[references.References, Overrides]] = references_check(
             lambda found: found[0],
             lambda found, checked: (found[0].joined_by(checked.missing, root), found[1]),
@@ -329,11 +329,9 @@ class CodeTools(AnchorToolset):
             if not is_found:
                 more = [one for one in await promoted(backend, name) if keep(one.kind, one.place.path)]
                 found = replace(found, symbols=[*more, *found.symbols][:limit], total=found.total + len(more))
-            every = await with_namesakes(backend, found.symbols, name)
-            total = found.total + len(every) - len(found.symbols)
-            found = replace(
-                found, symbols=[one for one in every if keep(one.kind, one.place.path)][:limit], total=total
-            )
+            every, unsure = await with_namesakes(backend, found.symbols, name)
+            kept = [one for one in every if keep(one.kind, one.place.path)][:limit]
+            found = replace(found, symbols=kept, total=found.total + len(every) - len(found.symbols), gaps=unsure)
             owner = parts[-2] if is_found and parts[1:] else ""  # otherwise what only has its letters counts, too
             known = {(symbol.place.path, symbol.place.span.start) for symbol in found.symbols}
             use = await that_may_declare(backend, name, owner, known, found.unsearched)
@@ -343,7 +341,7 @@ class CodeTools(AnchorToolset):
             backend, ask, lambda found: Scope(use=found[1], unsearched=found[0].unsearched), report=call.report
         )
         found, _ = answered.value
-        gaps = [*answered.gaps, *dropped(found.dropped)]
+        gaps = [*answered.gaps, *found.gaps, *dropped(found.dropped)]
         lacks = not any(workspace_symbol.is_called(one, name) for one in found.symbols)
         known = [symbol.place for symbol in found.symbols]
         local = await in_local_types(backend, parts, known, embedded=lacks)  # else the type has that name

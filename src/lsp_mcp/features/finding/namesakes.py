@@ -10,19 +10,21 @@ from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import PathError, RefusedError
-from lsp_mcp.evidence.definitions import Definitions
-from lsp_mcp.evidence.namesakes import is_definition, of_namesakes
-from lsp_mcp.requests.places import Place, last_word, text_or_none
+from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.namesakes import of_namesakes, seems_defined_elsewhere
+from lsp_mcp.gaps import Gap
+from lsp_mcp.requests.places import last_word
 from lsp_mcp.requests.references import references
 from lsp_mcp.requests.symbols import MEMBERS, Symbol
 from lsp_mcp.requests.workspace_symbol import is_called, parts_of
 
 _MOST = 20  # symbols of that name
-_MOST_FILES = 200  # that have the name
 
 
-async def with_namesakes(backend: Backend, symbols: Sequence[Symbol], query: str) -> list[Symbol]:
-    """`symbols`, found for `query`, and others that have the ids of those that `query` names.
+async def with_namesakes(
+    backend: Backend, symbols: Sequence[Symbol], query: str
+) -> tuple[list[Symbol], tuple[Gap, ...]]:
+    """`symbols`, found for `query`, with others that have the ids of those that `query` names; why there may be more.
 
     The server is asked only if the text seems to define another one.
 
@@ -31,18 +33,20 @@ async def with_namesakes(backend: Backend, symbols: Sequence[Symbol], query: str
     """
     named = [symbol for symbol in symbols if is_called(symbol, query)][:_MOST]
     if not backend.plugin.word_check.namesakes or not named:
-        return list(symbols)
+        return list(symbols), ()
+    gaps: list[Gap] = []
     sites = {(symbol.place.path, symbol.place.span.start) for symbol in symbols}
     result = list(symbols)
     for symbol in named:
-        path, start = symbol.place.path, symbol.place.span.start
         if not await _may_have_more(backend, symbol, {symbol.place.path for symbol in named}):
             continue
+        path, start = await _spelled(backend, symbol)
         try:
             places = (await references(backend, path, start)).places
         except (RefusedError, PathError):
             continue
         others = await of_namesakes(backend, Definitions(backend), places, (path, start))
+        gaps += others.gaps(backend, last_word(symbol.name), places)
         alike = [symbol]
         for place in places:
             if (site := (place.path, place.span.start)) in others.defined - sites:
@@ -50,7 +54,23 @@ async def with_namesakes(backend: Backend, symbols: Sequence[Symbol], query: str
                 alike.append(replace(symbol, place=place, detail="", hover="", extent=None))
         at = result.index(symbol)  # which of them the server finds differs from time to time
         result[at : at + 1] = sorted(alike, key=lambda one: (one.place.path, one.place.span))
-    return result
+    return result, tuple(gaps)
+
+
+async def _spelled(backend: Backend, symbol: Symbol) -> Site:
+    """Where `symbol` is declared, or used in the same file if a macro makes it: its place means the macro."""
+    path, text, name = symbol.place.path, symbol.place.text, last_word(symbol.name)
+    if not _is_made(symbol):
+        return path, symbol.place.span.start
+    return next(
+        ((path, span.start) for span in await backend.words.occurrences(path, text, name)),
+        (path, symbol.place.span.start),
+    )
+
+
+def _is_made(symbol: Symbol) -> bool:
+    """Whether a macro makes it that does not spell its name."""
+    return symbol.place.text.slice(symbol.place.span) != last_word(symbol.name)
 
 
 async def _may_have_more(backend: Backend, symbol: Symbol, known: set[Path]) -> bool:
@@ -58,15 +78,6 @@ async def _may_have_more(backend: Backend, symbol: Symbol, known: set[Path]) -> 
     name, owner = last_word(symbol.name), ""
     if symbol.kind in MEMBERS and len(parts := parts_of(symbol.name)) > 1:
         owner = re.escape(parts[-2])
-    files = (await backend.words.files_with(name)).files
-    for path in files[:_MOST_FILES]:
-        if path in known or not (text := await text_or_none(backend, path)):
-            continue
-        for rule in backend.plugin.word_check.namesakes:
-            if owner and rule.owner_pattern and re.search(rule.owner_pattern.replace("{owner}", owner), text.content):
-                return True
-            if not rule.owner_pattern:
-                for span in await backend.words.occurrences(path, text, name):
-                    if is_definition(rule, Place(path, span, text)):
-                        return True
-    return False
+    if _is_made(symbol) and len((await backend.words.files_with(name)).files) > 1:
+        return True
+    return await seems_defined_elsewhere(backend, name, known, owner)

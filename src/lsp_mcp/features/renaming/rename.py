@@ -154,7 +154,9 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     )
     plan = await _without_keywords(backend, plan)
     plan = with_data(backend, in_its_folder(backend, plan, path, text.slice(identifier).removesuffix("_test")))
-    namesakes = await of_namesakes(backend, Definitions(backend), _places(plan), (path, identifier.start))
+    namesakes = await of_namesakes(
+        backend, Definitions(backend), _places(plan), (path, identifier.start), family.twin_sites
+    )
     mixed = tuple(namesakes.gaps(backend, text.slice(identifier), _places(plan)))
     plan = _without(plan, namesakes.has)
     plan, strangers = _without_strangers(plan, text.slice(identifier), new_name)
@@ -182,7 +184,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     notice = news("applied", lost) if lost else None
     if not backend.plugin.adapter.rename.check:
         return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
-    missed = await _missed(backend, path, identifier, plan, text.slice(identifier))
+    missed = await _missed(backend, path, identifier, plan, text.slice(identifier), family)
     home = (await home_of(backend, path, identifier, text.slice(identifier))).outside(namesakes.others)
     shared = await _shared(backend, home, plan, text.slice(identifier))
     clashes = await _clashes(backend, Definitions(backend), home, new_name)
@@ -338,14 +340,16 @@ async def _unproven(backend: Backend, strangers: list[Doubt], at: Site) -> list[
     return [one for one, places in zip(strangers, theirs, strict=True) if not places or own.intersection(places)]
 
 
-async def _missed(backend: Backend, path: Path, identifier: Span, plan: EditPlan, name: str) -> list[Doubt]:
+async def _missed(
+    backend: Backend, path: Path, identifier: Span, plan: EditPlan, name: str, family: Overrides
+) -> list[Doubt]:
     """The uses that are not renamed: those under another word, such as a macro's, and mistakes. A name that an import
     gives stays as it is.
 
     Of two words in one line clangd 22 may rename the wrong one; then that one is listed too.
     """
     definitions, at = Definitions(backend), (path, identifier.start)
-    listed = (await own_references(backend, definitions, *at)).places
+    listed = (await own_references(backend, definitions, *at, family.twin_sites)).places
     uses = (await without_aliased_bases(backend, definitions, listed, at)).places
     edits = _places(plan)
     used, edited = ({(place.path, place.span.start) for place in places} for places in (uses, edits))

@@ -14,11 +14,14 @@ from msgspec.structs import replace
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.evidence.namesakes import is_defined, seems_defined_elsewhere
 from lsp_mcp.features.calls.calls import Named
+from lsp_mcp.features.finding.namesakes import with_namesakes
 from lsp_mcp.features.hierarchy import Node, Tree, type_tree
-from lsp_mcp.features.types.outdated_relations import mistrust_outdated
+from lsp_mcp.features.types.outdated_relations import Relations, mistrust_outdated
 from lsp_mcp.features.types.passed_bases import passed_bases
 from lsp_mcp.features.types.subtypes import Subtypes
+from lsp_mcp.features.types.supertypes import item_place
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
 from lsp_mcp.requests.containers import TYPES, Container, Containers
@@ -48,7 +51,8 @@ class Implementations(Struct):
 
     `beside`: the methods that must share the name of a method because one method overrides both, or because what it
     overrides is overridden by them too; only if asked for. `dropped`: the number of results in files that are gone.
-    `unasked`: further methods that might have some. `gaps`: other gaps.
+    `unasked`: further methods that might have some. `gaps`: other gaps. `twins`: methods among them that share an
+    identity with one of another program.
     """
 
     symbol: Symbol
@@ -58,6 +62,7 @@ class Implementations(Struct):
     dropped: int = 0
     unasked: int = 0
     gaps: tuple[Gap, ...] = ()
+    twins: tuple[Place, ...] = ()
 
 
 async def implementations(
@@ -103,6 +108,7 @@ class _Search:
         self._dropped = 0
         self._unasked = 0
         self._gaps: list[Gap] = []
+        self._twins: dict[Site, Place] = {}
 
     async def run(self, path: Path, point: Point) -> Implementations:
         offered = self._backend.capabilities
@@ -115,7 +121,13 @@ class _Search:
                 found.beside = tuple(await self._family(declared, found))
         else:
             found = await self._of_type(path, point, declared)
-        return replace(found, dropped=self._dropped, unasked=self._unasked, gaps=tuple(self._gaps))
+        return replace(
+            found,
+            dropped=self._dropped,
+            unasked=self._unasked,
+            gaps=tuple(self._gaps),
+            twins=tuple(self._twins.values()),
+        )
 
     async def _declared(self, path: Path, point: Point) -> Container | None:
         """The declaration of the symbol at `point`, from the outline of its type if it is a member."""
@@ -156,7 +168,9 @@ class _Search:
         above = await self._flat(trees["supertypes"].found) if "supertypes" in trees else []
         # A kind that a hierarchy does not support, such as an alias or an instance, may still be an implementation.
         upwards = self._goes_up and symbol.kind != _INTERFACE
-        more = [Implementation(one) for one in await self._request_part(path, point, "type")]
+        # Of types that share an identity it gives what is below any of them.
+        has_twin = trees and await seems_defined_elsewhere(self._backend, last_word(symbol.name), {symbol.place.path})
+        more = [] if has_twin else [Implementation(one) for one in await self._request_part(path, point, "type")]
         if upwards and self._above:
             above += more
         elif not upwards and self._below:
@@ -362,10 +376,38 @@ class _Search:
         params = position_params(path, text, place.span.start, self._backend.encoding)
         await subtypes.before("textDocument/implementation", params)
         self._gaps += subtypes.gaps()
-        return await self._request(place.path, place.span.start, "method")
+        return await self._of_programs(await self._request(place.path, place.span.start, "method"), place)
+
+    async def _of_programs(self, methods: Sequence[Symbol], above: Place) -> list[Symbol]:
+        """`methods` below the one at `above`, and those that share an identity with one, if they are below it, too.
+
+        Of such, which are in several programs, the server gives one, maybe one that is not below.
+        """
+        found: list[Symbol] = []
+        relations = Relations(self._backend)
+        for method in methods:
+            twins, gaps = await with_namesakes(self._backend, [method], method.name)
+            self._gaps += [gap for gap in gaps if gap not in self._gaps]
+            if len(twins) == 1:
+                found.append(method)
+                continue
+            wanted = await relations.types_of([_site(above)])
+            by_type: dict[object, list[Symbol]] = {}
+            for twin in twins:
+                at = self._backend, *_site(twin.place)
+                types = await relations.types_of([_site(twin.place)])
+                types = types or await relations.types_of(await declaration_places(*at))  # it is defined outside
+                if not (wanted and types) or await relations.is_below(wanted, types):
+                    by_type.setdefault(item_place(types[0]) if types else _site(twin.place), []).append(twin)
+            for same in by_type.values():
+                self._twins.update((_site(one.place), one.place) for one in same)
+                found += same
+        defined = [one for one in found if _site(one.place) in self._twins and is_defined(self._backend, one.place)]
+        again = {(one.name, one.place.path) for one in defined}
+        return [one for one in found if one in defined or (one.name, one.place.path) not in again]
 
     async def _methods_of(self, place: Place) -> list[Symbol]:
-        return await self._request_part(place.path, place.span.start, "method")
+        return await self._of_programs(await self._request_part(place.path, place.span.start, "method"), place)
 
     async def _request_part(self, path: Path, point: Point, kind: str) -> list[Symbol]:
         """As `_request`; nothing, which is noted, if there is no answer in time."""

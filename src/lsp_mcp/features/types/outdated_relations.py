@@ -52,7 +52,7 @@ async def mistrust_outdated(backend: Backend, path: Path, point: Point, found: I
     doubtful = [one for one in found if backend.coverage.has_reread(uri_path(one["uri"]))]
     if not doubtful:
         return
-    relations = _Relations(backend)
+    relations = Relations(backend)
     above = await relations.types_of([(path, point)])
     if not above:
         above = await relations.types_of(
@@ -67,7 +67,9 @@ async def mistrust_outdated(backend: Backend, path: Path, point: Point, found: I
             backend.coverage.mistrust(file, f"below {above[0]['name']}")
 
 
-class _Relations:
+class Relations:
+    """Which types are below which, as the server reads their files now."""
+
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._containers = Containers(backend)

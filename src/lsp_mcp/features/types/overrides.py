@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from lsp_mcp.backend import Backend
+from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.types.implementations import Implementations, implementations
 from lsp_mcp.gaps import Gap
-from lsp_mcp.requests.places import position_params
+from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.text import Point
@@ -31,11 +33,23 @@ class Overrides(Struct, frozen=True):
     below: tuple[Symbol, ...] = ()
     beside: tuple[Symbol, ...] = ()
     gaps: tuple[Gap, ...] = ()  # why there may be more
+    twins: tuple[Place, ...] = ()  # of those that share an identity with a method of another program, if it overrides
 
     @property
     def methods(self) -> tuple[Symbol, ...]:
         """All of them."""
         return *self.above, *self.below, *self.beside
+
+    @property
+    def twin_sites(self) -> frozenset[Site]:
+        """The starts of the `twins`."""
+        return frozenset((place.path, place.span.start) for place in self.twins)
+
+    def with_twins(self, places: Sequence[Place]) -> Sequence[Place]:
+        """`places` with all twins, if they have one: the server lists that of any program."""
+        known = {(place.path, place.span.start) for place in places}
+        more = [place for place in self.twins if (place.path, place.span.start) not in known]
+        return [*places, *more] if len(more) < len(self.twins) else places
 
 
 async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
@@ -68,4 +82,5 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
         tuple(one.symbol for one in found.below),
         found.beside,
         gaps,
+        found.twins,
     )

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lsp_mcp.backend import Backend
+from lsp_mcp.evidence.namesakes import is_defined, seems_defined_elsewhere
+from lsp_mcp.features.finding.namesakes import with_namesakes
 from lsp_mcp.features.types.base_clauses import BaseClauses
 from lsp_mcp.features.types.class_heads import Bases
 from lsp_mcp.features.types.supertypes import Supertypes, is_instance, item_place
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import first_few
-from lsp_mcp.protocol.lsp import HierarchyItem, Position
-from lsp_mcp.requests.places import last_word, text_or_none
+from lsp_mcp.protocol.lsp import HierarchyItem, Position, Range
+from lsp_mcp.requests.places import Place, last_word, text_or_none
 from lsp_mcp.requests.refusals import NO_ANSWER, note
+from lsp_mcp.requests.symbols import Symbol, kind_name
 from lsp_mcp.text import Point, Text
 from lsp_mcp.uris import path_uri, uri_path
 from lsp_mcp.waiting import dispensable, share_of_rest
@@ -56,6 +59,7 @@ class Subtypes:
         self._undecided: set[object] = set()  # types that may be below one that was asked about
         # The names of types that have a base by an alias, where the server has no type.
         self._unparsed: set[tuple[Path, Point]] = set()
+        self._doubts: list[Gap] = []
         self._supertypes = Supertypes(backend)
         self.identity = self._supertypes.identity
 
@@ -80,13 +84,57 @@ class Subtypes:
             for path, bases in said.items()
             if bases.makers > sum(path == place[0] and text_places[place] not in heads for place in shown)
         }
-        if not missing and not doubtful and not hiding:
-            return known
-        found = await self._read(item, name, missing, doubtful, hiding)
-        if missing or hiding:
-            known = await self._backend.request(_SUBTYPES, {"item": item}) or []
-        joined = {self.identity(one): one for one in (*found, *known)}
-        return [one for one in joined.values() if self._pair(item, one) not in self.refuted]
+        if missing or doubtful or hiding:
+            found = await self._read(item, name, missing, doubtful, hiding)
+            known = await self._joined(found, known, item, again=bool(missing or hiding))
+        kept = [one for one in known if self._pair(item, one) not in self.refuted]
+        kept += await self._made_again(kept)
+        if not await self._has_twin(item, name):
+            return kept
+        return [one for one in kept if await self._supertypes.names(one, item) is not False]
+
+    async def _has_twin(self, item: HierarchyItem, name: str) -> bool:
+        """Whether another file seems to define a type of the name of `item`, which is defined at its own place."""
+        path, line, character = item_place(item)
+        text = await text_or_none(self._backend, path)
+        at = await self._point(path, line, character)
+        if not text or not at or not (span := text.identifier_at(at[1])):
+            return False
+        return is_defined(self._backend, Place(path, span, text)) and await seems_defined_elsewhere(
+            self._backend, name, {path}
+        )
+
+    async def _made_again(self, known: Sequence[HierarchyItem]) -> list[HierarchyItem]:
+        """The types that share an identity with one of `known` which a macro makes, and are made by it elsewhere."""
+        found: list[HierarchyItem] = []
+        for one in known:
+            path, line, character = item_place(one)
+            text, at = await text_or_none(self._backend, path), await self._point(path, line, character)
+            span, name = text.identifier_at(at[1]) if text and at else None, last_word(str(one["name"]))
+            if not text or not span or (macro := text.slice(span)) == name:
+                continue
+            symbol = Symbol(name, kind_name(one["kind"], self._backend.plugin), Place(path, span, text))
+            twins, gaps = await with_namesakes(self._backend, [symbol], name)
+            self._doubts += [gap for gap in gaps if gap not in self._doubts]
+            for place in [twin.place for twin in twins if twin.place.path != path]:
+                if place.text.content.startswith(macro, place.text.point_offset(place.span.start)):
+                    start = place.text.point_position(place.span.start, self._backend.encoding)
+                    range_: Range = {"start": start, "end": start}
+                    there = {"uri": path_uri(place.path), "range": range_, "selectionRange": range_}
+                    found.append(cast("HierarchyItem", {**one, **there}))
+        return found
+
+    async def _joined(
+        self, found: Sequence[HierarchyItem], known: Sequence[HierarchyItem], item: HierarchyItem, *, again: bool
+    ) -> list[HierarchyItem]:
+        """The types `found` in the text and those `known` to the index before and, if `again`, now.
+
+        Of types of several programs with one identity the index knows one: their places tell them apart.
+        """
+        indexed = [*known, *((await self._backend.request(_SUBTYPES, {"item": item}) or []) if again else ())]
+        seen = {self.identity(one) for one in found}
+        left = [one for one in indexed if self.identity(one) not in seen or await self._supertypes.names(one, item)]
+        return list({item_place(one): one for one in (*found, *left)}.values())
 
     async def below(self, items: list[HierarchyItem], levels: int) -> None:
         """Make the server read the types up to `levels` steps below `items`, at most `_MOST_WALKED` types."""
@@ -138,7 +186,7 @@ class Subtypes:
             where = f"{path.relative_to(self._backend.root)} line {point.line}"
             text = f"not compiled, so not searched: {where}, where a type has a base"
             gaps.append(Gap("not_compiled", text, (path,), lines=(point.line,)))
-        return [*gaps, *self._supertypes.gaps(self._undecided)]
+        return [*gaps, *self._doubts, *self._supertypes.gaps(self._undecided)]
 
     async def before(self, method: str, params: Mapping[str, Any]) -> None:
         """Make the server read the types that the answer to `method` may contain, if that leads to subtypes."""

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.identity import is_parameter
+from lsp_mcp.evidence.namesakes import seems_defined_elsewhere
 from lsp_mcp.features.types.base_clauses import BaseClauses
 from lsp_mcp.gaps import Gap
 from lsp_mcp.protocol.lsp import HierarchyItem
-from lsp_mcp.requests.places import position_params, text_or_none
+from lsp_mcp.requests.places import last_word, position_params, text_or_none
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.servers.traits import Hierarchy
@@ -42,10 +43,12 @@ class Supertypes:
         parents = self._parents(item)
         bases = await self._bases(item, self._clauses)
         depends = len(bases) > len(parents)
-        if not depends and not set(parents) - {self.identity(one) for one in known}:
+        if not depends and not set(parents) - {self.identity(one) for one in known} and not await self._has_twin(known):
             return known
         named, unknown = await self._named(uri_path(item["uri"]), bases)
-        found = {self.identity(one): one for one in (*known, *named)}
+        found = {self.identity(one): one for one in (*named, *known)}
+        for one in named:  # the index may know a type of another program
+            found[self.identity(one)] = {**found[self.identity(one)], **_whereabouts(one)}  # type: ignore[typeddict-item]
         missing = set(parents).difference(found)
         # In an instance, the text names the bases of the template.
         if (missing and len(named) != len(parents)) or (depends and unknown):
@@ -53,7 +56,16 @@ class Supertypes:
         if missing:
             return list(found.values())
         above = {parent: found[parent] for parent in parents}
-        return list((above | {self.identity(one): one for one in named} if depends else above).values())
+        return list(
+            (above | {self.identity(one): found[self.identity(one)] for one in named} if depends else above).values()
+        )
+
+    async def names(self, below: HierarchyItem, above: HierarchyItem) -> bool | None:
+        """Whether `below` names the type of `above` as a base, not another one with its identity; None if unknown."""
+        bases = await self._bases(below, self._clauses) if self._clauses else []
+        named = [one for base in bases for one in (await self._named(uri_path(below["uri"]), [base]))[0]]
+        there = {item_place(one) for one in named if self.identity(one) == self.identity(above)}
+        return item_place(above) in there if there else None
 
     def identity(self, item: HierarchyItem) -> object:
         """The identity of the symbol of `item`: the same at each of its declarations."""
@@ -71,6 +83,11 @@ class Supertypes:
             for identity, (name, path) in sorted(self.unresolved.items(), key=lambda known: known[1])
             if of is None or identity in of
         ]
+
+    async def _has_twin(self, types: Collection[HierarchyItem]) -> bool:
+        """Whether one of `types` seems to be defined in another file, too, maybe with the same identity."""
+        named = [(last_word(str(one["name"]).partition("<")[0]), uri_path(one["uri"])) for one in types]
+        return any([await seems_defined_elsewhere(self._backend, name, {path}) for name, path in named])
 
     def _parents(self, item: HierarchyItem) -> list[object]:
         """The identities of the bases of `item`, as far as the item tells."""
@@ -133,6 +150,10 @@ def item_place(item: HierarchyItem) -> tuple[Path, int, int]:
     """The position of the name of `item`, in the server's numbers."""
     start = item["selectionRange"]["start"]
     return uri_path(item["uri"]), start["line"], start["character"]
+
+
+def _whereabouts(item: HierarchyItem) -> dict[str, object]:
+    return {"uri": item["uri"], "range": item["range"], "selectionRange": item["selectionRange"]}
 
 
 def is_instance(item: HierarchyItem) -> bool:
