@@ -92,6 +92,8 @@ LAYERS: dict[str, list[set[str]]] = {
             "exports",
             "exposed",
             "made",
+            "parameters",
+            "own_class",
             "roles",
             "switches",
             "files",

@@ -321,6 +321,8 @@ class Module:
             return
         if isinstance(node, (ast.Attribute, ast.Call)):
             self._later.append((scope, node, False))
+        if (isinstance(node, ast.Subscript) and not in_annotation) or _is_of_types(node):
+            self._quoted(node)
         if isinstance(node, ast.Subscript) and in_annotation:
             is_literal = ast.unparse(node.value).endswith(("Literal", "Annotated"))
             self._expression(node.value, scope, in_annotation=True)
@@ -328,6 +330,16 @@ class Module:
             return
         for child in ast.iter_child_nodes(node):
             self._expression(child, scope, in_annotation=in_annotation)
+
+    def _quoted(self, node: ast.AST) -> None:
+        """What a string in `node` names may be a type, and may be none."""
+        for one in ast.walk(node):
+            if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.lineno == one.end_lineno:
+                line = self._lines[one.lineno - 1].encode()
+                written = line[one.col_offset : one.end_col_offset].decode(errors="replace")
+                for word in re.finditer(r"[^\W\d]\w*", written):
+                    at = one.lineno, one.col_offset + len(written[: word.start()].encode())
+                    self.unknown.append((at, word[0]))
 
     # --- uses
 
@@ -404,6 +416,11 @@ class Module:
     def _end(self, alias: ast.alias, name: str) -> At:
         assert alias.end_lineno and alias.end_col_offset
         return alias.end_lineno, alias.end_col_offset - len(name.encode())
+
+
+def _is_of_types(node: ast.AST) -> bool:
+    """Whether types may be quoted in the arguments of a call."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("cast", "TypeVar", "NewType", "NamedTuple"))
 
 
 def _start(node: ast.AST) -> At:

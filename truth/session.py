@@ -123,6 +123,7 @@ def session(backend: str, folder: Path, cache: Path) -> Iterator[Session]:
 
 
 def place(item: dict[str, Any]) -> Place:
-    """The place of a result."""
+    """The place of a result; one in a dependency that is inside of the tree is outside of what is examined."""
     at = item["location"]
-    return Place(at["file"], at["line"], at["character"])
+    outside = "/" if at["file"].startswith("node_modules/") else ""
+    return Place(f"{outside}{at['file']}", at["line"], at["character"])

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,9 +28,10 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One tree: `module` is a Go module, `standard` packages of Go's standard library, `debian` a source package.
 
     `npm`, `pypi` and `crate` are packages of these registries, with a version (`name@1.2.3`); `keep` are the only files
-    of it that are copied; `paths` are the folders that Python's imports start at.
-    Of several modules in one tree, `inside` has those in folders of the first: folder → module; no go.work joins them,
-    unless `generated` has one.
+    of it that are copied; `paths` are the folders that Python's imports start at; `installed` are the packages that the
+    copy's virtual environment has.
+    Of several modules in one tree, `inside` has those in folders of the first: folder → module (or package of the same
+    registry); no go.work joins them, unless `generated` has one.
     Files that match `drop` are left out of the copy; `generated` are files that its build writes: path → text.
     `hostile` is the seed of a tree that is made (`hostile.write_go`, `hostile_cpp`); any name `hostile-SEED` is one,
     and for clangd `hostile-c-SEED`.
@@ -51,6 +53,7 @@ class Tree(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     crate: str = ""
     keep: list[str] = []
     paths: list[str] = []
+    installed: list[str] = []
     drop: list[str] = []
     generated: dict[str, str] = {}
     compile: list[str] = []
@@ -108,7 +111,7 @@ def fetched(tree: Tree) -> Path:
         return folder
     registry, package = _published(tree)
     if package:
-        pinned = f"{registry}-{package.replace('/', '-')}"
+        pinned = f"{registry}-{'+'.join((package, *tree.inside.values())).replace('/', '-')}"
     elif tree.standard:
         pinned = f"{tree.name}-{run(['go', 'env', 'GOVERSION'], CACHE).strip()}"
     else:
@@ -120,6 +123,8 @@ def fetched(tree: Tree) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if package:
             unpacked(registry, package, unfinished)
+            for inside, other in tree.inside.items():
+                unpacked(registry, other, unfinished / inside)
         elif tree.standard:
             _copy_standard(tree.standard, unfinished)
         elif tree.module:
@@ -185,11 +190,26 @@ def copied(tree: Tree, folder: Path) -> Path:
     for name, text in tree.generated.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
+    if tree.installed:
+        (folder / ".venv").symlink_to(_environment(tree.installed))
     if tree.compile:
         write_database(tree, folder)
     run(["git", "init", "-q"], folder)
     commit(folder, "as published")
     return folder
+
+
+def _environment(packages: Sequence[str]) -> Path:
+    """A virtual environment with `packages`, made once."""
+    made = CACHE / "environments" / "+".join(packages)
+    if not made.is_dir():
+        try:
+            run([sys.executable, "-m", "venv", made], CACHE)
+            run([made / "bin" / "pip", "install", "--disable-pip-version-check", "--quiet", *packages], CACHE)
+        except RuntimeError:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+    return made
 
 
 def compiled(tree: Tree, folder: Path) -> list[Path]:

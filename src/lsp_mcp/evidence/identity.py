@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Collection
 from pathlib import Path
@@ -16,6 +17,8 @@ from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import text_or_none
 from lsp_mcp.requests.symbols import Symbol as Outlined
 from lsp_mcp.requests.symbols import flat
+from lsp_mcp.syntax.grammars import has_query
+from lsp_mcp.syntax.parameters import PARAMETERS, is_named_in_calls
 from lsp_mcp.text import Point, Span
 from lsp_mcp.words import visibility
 
@@ -23,6 +26,7 @@ _FUNCTIONS = ("method", "constructor", "function")
 _TYPES = ("class", "struct", "interface", "enum", "type_parameter")
 _FIELDS = ("field", "property", "enum_member")
 _BEFORE = 500  # characters examined before a parameter
+_VALUES = ("variable", "constant", "property", "field")
 _MEMBERS = ("method", "constructor", "property", "field", "enum_member")
 
 
@@ -30,7 +34,8 @@ class Identity(Struct, frozen=True):
     """What tells a symbol called `name` from others of that name.
 
     `sites` are its definitions and declarations known to a server, `ids` the server's names for it. Outside of `local`,
-    a range of a file, no word can mean it; if it is `internal`, only files that include its declaration can. `aliased`
+    a range of a file, no word can mean it, or only one that names an argument (`is_named_in_calls`); if it is
+    `internal`, only files that include its declaration can. `aliased`
     are the ids of the symbol that it is another name for. It is `defined` there, if the server says so, and `apart` are
     declarations of other symbols that have one of its ids.
     """
@@ -42,6 +47,7 @@ class Identity(Struct, frozen=True):
     unnamed_owner: bool = False
     overrides: bool = True
     local: tuple[Path, Span] | None = None
+    is_named_in_calls: bool = False
     ids: frozenset[str] = frozenset()
     internal: bool = False
     aliased: frozenset[str] = frozenset()
@@ -93,18 +99,27 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
             outline = await document_symbols(backend, path)
         except LspMcpError:
             continue
-        above = _above(outline, point)
-        if above and above[-1].place.span.start == point:
-            return _outlined(whole, above)
-        function = next((s for s in above if s.kind in _FUNCTIONS and s.extent), None)
-        if len(spelled) == 1 and function and function.extent:
-            return replace(whole, role="local", local=(path, function.extent))
-        if len(spelled) == 1 and above and await _is_own_parameter(backend, path, point, above[-1]):
-            scope = above[-1].extent or above[-1].place.span
-            return replace(whole, role="local", local=(path, scope))
-        if len(spelled) == 1 and (after := await _parameter_scope(backend, path, point, outline)):
-            return replace(whole, role="local", local=(path, after))
+        if found := await _in_outline(backend, whole, (path, point), outline):
+            return found
     return whole
+
+
+async def _in_outline(backend: Backend, whole: Identity, site: Site, outline: Collection[Outlined]) -> Identity | None:
+    """`whole` with what the outline of its file says about its declaration at a `site`; None if it says nothing."""
+    path, point = site
+    listed, above = _listed(outline, point), _around(outline, point)
+    function = _declaring(listed) if listed else next((s for s in above if s.kind in _FUNCTIONS), None)
+    if function and (scope := function.extent) and all(_is_in(one, path, scope) for one in whole.sites):
+        named = await _is_named_in_calls(backend, path, point)
+        return replace(whole, role="local", local=(path, scope), is_named_in_calls=named)
+    if listed:
+        return _outlined(whole, listed)
+    if len(whole.sites) > 1:
+        return None
+    if above and await _is_own_parameter(backend, path, point, above[-1]):
+        return replace(whole, role="local", local=(path, above[-1].extent or above[-1].place.span))
+    after = await _parameter_scope(backend, path, point, outline)
+    return replace(whole, role="local", local=(path, after)) if after else None
 
 
 def sites_of(meaning: Meaning) -> frozenset[Site]:
@@ -115,10 +130,10 @@ def sites_of(meaning: Meaning) -> frozenset[Site]:
 async def _field(backend: Backend, name: str, at: Site) -> Identity | None:
     """The field that is declared at `at`, or None."""
     try:
-        above = _above(await document_symbols(backend, at[0]), at[1])
+        above = _listed(await document_symbols(backend, at[0]), at[1])
     except LspMcpError:
         return None
-    if not above or above[-1].place.span.start != at[1] or above[-1].kind != "field":
+    if not above or above[-1].kind != "field":
         return None
     return _outlined(Identity(name, frozenset({at})), above)
 
@@ -163,16 +178,48 @@ def _name_start(symbol: Outlined) -> Point:
     return symbol.place.span.start
 
 
-def _above(outline: Collection[Outlined], point: Point) -> list[Outlined]:
-    """The symbols around `point`, the outermost first; the last is the symbol itself, if the outline has it."""
+def _is_in(site: Site, path: Path, extent: Span) -> bool:
+    return site[0] == path and extent.start <= site[1] < extent.end
+
+
+def _listed(outline: Collection[Outlined], point: Point) -> list[Outlined]:
+    """The symbol that is declared at `point`, and those that it is listed below, the outermost first."""
     for symbol in outline:
         if symbol.place.span.start == point:
             return [symbol]
-        if below := _above(symbol.children, point):
+        if below := _listed(symbol.children, point):
+            return [symbol, *below]
+    return []
+
+
+def _around(outline: Collection[Outlined], point: Point) -> list[Outlined]:
+    """The symbol with `point` in it that is listed first, and those that it is listed below, the outermost first."""
+    for symbol in outline:
+        if below := _around(symbol.children, point):
             return [symbol, *below]
         if symbol.extent and symbol.extent.start <= point < symbol.extent.end:
             return [symbol]
     return []
+
+
+def _declaring(above: list[Outlined]) -> Outlined | None:
+    """The function, or the value with a function in it, that the last of `above` is a local variable of, or the like.
+
+    Servers also list there what code adds to a function: `f.x = 1`, `this.x = 1`.
+    """
+    if len(above) == 1 or (symbol := above[-1]).kind in _MEMBERS:
+        return None
+    around, at = above[-2], symbol.place.span.start
+    is_inside = around.extent and around.extent.start <= at < around.extent.end
+    is_added = symbol.place.text.slice(Span(Point(at.line, 1), at)).rstrip().endswith(".")
+    return around if is_inside and not is_added and around.kind in (*_FUNCTIONS, *_VALUES) else None
+
+
+async def _is_named_in_calls(backend: Backend, path: Path, point: Point) -> bool:
+    text, language = await text_or_none(backend, path), backend.plugin.language_of(path)
+    if text is None or language is None or not has_query(language.id, PARAMETERS):
+        return False
+    return await asyncio.to_thread(is_named_in_calls, text, language.id, point)
 
 
 def _outlined(whole: Identity, above: list[Outlined]) -> Identity:

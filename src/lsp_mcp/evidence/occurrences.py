@@ -19,6 +19,7 @@ from lsp_mcp.evidence.identity import Identity
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.requests.containers import Containers, function_around
 from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.syntax.parameters import names_of_arguments
 from lsp_mcp.syntax.scopes import declared_around
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.words.lexing import is_macro_parameter
@@ -73,6 +74,8 @@ async def seeing(
 ) -> tuple[list[Path], tuple[Path, Span] | None]:
     """Those of `left` that can mean the symbol, and the range of one of them outside which nothing there can."""
     local = symbol.local
+    if local and symbol.is_named_in_calls:
+        return list(left), local
     if local and all(file == local[0] and local[1].start <= at < local[1].end for file, at in claim.sites):
         return [path for path in left if path == local[0] or await _is_part_of(backend, path, *local)], local
     visible = await backend.words.that_can_see(left, symbol.seen_as)
@@ -153,11 +156,26 @@ async def occurrences(
                 spans = [span for span in spans if span not in are_others]
             spans = await backend.words.that_can_mean(spans, text, path, symbol.seen_as)
             spans = [span for span in spans if rest.may_follow(text, span)]
+            if within:
+                spans = await _within(backend, spans, path, text, within, symbol)
             found += filter(claim.counts, [Place(path, span, text) for span in spans])
-    if within:
-        path, span = within
-        found = [place for place in found if place.path != path or span.start <= place.span.start < span.end]
     return Occurring(found, unread, unreadable)
+
+
+async def _within(
+    backend: Backend, spans: list[Span], path: Path, text: Text, within: tuple[Path, Span], symbol: Identity
+) -> list[Span]:
+    """Those of `spans` that can mean `symbol`, which nothing outside of `within` can but names of arguments."""
+    file, scope = within
+    inside = {span for span in spans if path == file and scope.start <= span.start < scope.end}
+    if symbol.is_named_in_calls:
+        language = backend.plugin.language_of(path)
+        outside = [span for span in spans if span not in inside]
+        if language and outside:
+            inside |= await asyncio.to_thread(names_of_arguments, text, language.id, outside)
+    elif path != file:
+        return spans  # a part of the file
+    return [span for span in spans if span in inside]
 
 
 def _is_end_of(text: Text, span: Span, path: Path, sites: Collection[Site], prefixes: str) -> bool:

@@ -29,6 +29,7 @@ from lsp_mcp.evidence.check_gaps import (
     without,
 )
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
+from lsp_mcp.evidence.explainers.as_argument import AsArgument
 from lsp_mcp.evidence.explainers.as_exported import AsExported
 from lsp_mcp.evidence.explainers.as_keyword import AsKeyword, AsListedKeyword
 from lsp_mcp.evidence.explainers.by_definition import MOST_ASKED, ByDefinition
@@ -64,6 +65,7 @@ EXPLAINERS: tuple[Explainer, ...] = (
     InOtherBuilds(),
     AsKeyword(),
     AsExported(),
+    AsArgument(),
     InDirective(),
     InFunction(),
     InMacro(),
