@@ -105,3 +105,19 @@ def test_a_variable_and_a_property_that_share_a_word_are_renamed_apart(
     said = renamed("typescript", SHORT, tmp_path.resolve(), f"ts://{at}", new)
     assert {file: (tmp_path / file).read_text() for file in SHORT} == expected
     assert "status: complete" in said
+
+
+DEFAULTS = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler"}}',
+    "core.ts": "export default function greet(n: number) {\n  return n;\n}\n",
+    "index.ts": 'export { default as «greet» } from "./core";\n',
+    "main.ts": 'import { «greet» } from "./index";\n\nexport const one = «greet»(1);\n',
+}
+
+
+def test_a_name_that_an_export_gives_is_renamed_even_if_what_it_exports_is_called_so(tmp_path: Path) -> None:
+    files = {file: before(text) for file, text in DEFAULTS.items()}
+    renamed("typescript", files, tmp_path, "index.ts:1:21", "hail")
+    assert {file: (tmp_path / file).read_text() for file in ("index.ts", "main.ts")} == {
+        file: after(DEFAULTS[file]) for file in ("index.ts", "main.ts")
+    }

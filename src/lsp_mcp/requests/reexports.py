@@ -15,8 +15,8 @@ from lsp_mcp.requests.edit_plans import asked_rename
 from lsp_mcp.requests.other_builds import Key, add_edits, edited_documents, key_of, position_of
 from lsp_mcp.requests.places import text_or_none
 from lsp_mcp.requests.scope import definition_places
-from lsp_mcp.syntax.imports import brings
-from lsp_mcp.text import Span
+from lsp_mcp.syntax.imports import brings, imported_as
+from lsp_mcp.text import Span, Text
 
 _MOST_ASKED = 100  # exports that pass a name on
 
@@ -31,7 +31,7 @@ async def declared(backend: Backend, path: Path, identifier: Span) -> tuple[Path
         return here
     text, language = await backend.documents.open(path), backend.plugin.language_of(path)
     name = text.slice(identifier)
-    if language is None or not await asyncio.to_thread(brings, text, language.id, name):
+    if language is None or not await asyncio.to_thread(_brings, text, language.id, identifier):
         return here
     places = await definition_places(backend, path, identifier.start)
     if len(places) != 1 or places[0][0] == path or not places[0][0].is_relative_to(backend.root):
@@ -40,6 +40,14 @@ async def declared(backend: Backend, path: Path, identifier: Span) -> tuple[Path
     there = await text_or_none(backend, file)
     span = there.identifier_at(start) if there else None
     return (file, span) if there and span and span.start == start and there.slice(span) == name else here
+
+
+def _brings(text: Text, language_id: str, identifier: Span) -> bool:
+    """Whether an import or export brings the name at `identifier`, and does not give it, as `{ default as f }` does."""
+    name, start = text.slice(identifier), text.point_offset(identifier.start)
+    aliases = imported_as(text, language_id).items()
+    is_given = any(at == start and not text.content[:behind].endswith(name) for behind, at in aliases)
+    return not is_given and brings(text, language_id, name)
 
 
 async def renamed_through_exports(
