@@ -171,3 +171,10 @@ def test_what_is_assigned_to_exports_is_found_and_not_renamed_for_some_users_alo
         LspMcpError, match="was not renamed, no file changed, because the result may be wrong: unverified"
     ):
         ask("typescript", tmp_path, "rename_symbol_by_anchor", **asked, new_name="changed")
+
+
+def test_a_name_means_what_a_module_declares_and_not_the_variables_that_it_is_loaded_into(tmp_path: Path) -> None:
+    loads = "export async function load() { const { greet } = await import('./a'); return greet }\n"
+    write(tmp_path, JAVASCRIPT | {"load.ts": loads})
+    answer = ask("typescript", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="greet", include_code=False)
+    assert "greet is js://a.js#1:10" in answer

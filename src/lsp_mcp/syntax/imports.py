@@ -81,5 +81,5 @@ def imported(text: Text, language_id: str, offsets: Iterable[int]) -> set[int]:
 
     Takes about 100 ms for a megabyte: call it in a thread for large texts.
     """
-    ranges = _captured(text, language_id, ["import"])
+    ranges = _captured(text, language_id, ("import", "loaded"))
     return {offset for offset in offsets if any(start <= offset < end for start, end in ranges)}
