@@ -23,6 +23,11 @@ USES = {
         *("embed", "type", "type", "return")
     ],
     ("python", "match x:\n    case Kind() | m.Kind: f(Kind, k=m.Kind)"): ["case", "case", "argument", "argument"],
+    ("python", "match x:\n    case Kind() as k: pass\n    case [Kind(), (Kind(), 1)]: pass"): ["case", "case", "case"],
+    ("python", "def f(a: Kind | None, b: 'Kind', c: list[int | str | Kind]): return Kind | None"): [
+        *("type", "type", "type", "")
+    ],
+    ("typescript", "const { Kind } = x; f({ Kind })"): ["taken", "literal"],
     ("typescript", "class A extends Kind implements I<Kind> { }"): ["embed", "type"],
     ("typescript", "switch (x) { case E.Kind: f(Kind); return new Kind() }"): ["case", "argument", "literal"],
     ("rust", "fn f(k: &Kind) -> Kind { match k { E::Kind => return Kind { x: 1 }, _ => g(&Kind) } }"): [

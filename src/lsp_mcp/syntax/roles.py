@@ -17,6 +17,8 @@ SyntaxRole = Literal["case", "argument", "return", "literal", "type", "embed"]
 or of a field there; a type; a type that another one is made of or based on.
 """
 SYNTAX_ROLES: frozenset[str] = frozenset(get_args(SyntaxRole))
+TAKEN = "taken"
+"""The role of a property where it is read into a variable of its name."""
 
 
 def has_roles(language_id: str) -> bool:

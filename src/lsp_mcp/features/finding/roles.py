@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Literal
@@ -20,7 +20,7 @@ from lsp_mcp.features.hierarchy import call_tree
 from lsp_mcp.requests.call_places import is_called
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import definition_places
-from lsp_mcp.syntax.roles import SYNTAX_ROLES, has_roles, has_writes, roles_at, written_through
+from lsp_mcp.syntax.roles import SYNTAX_ROLES, TAKEN, has_roles, has_writes, roles_at, written_through
 from lsp_mcp.text import Point
 
 Role = Literal["all", "read", "write", "call", "test", "case", "argument", "return", "literal", "type", "embed"]
@@ -67,10 +67,10 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
     if not backend.capabilities.get("documentHighlightProvider"):
         raise RefusedError(f"{backend.plugin.name} does not distinguish reads from writes; ask with role=all")
     declared = set(await definition_places(backend, path, point))
-    found = await _of_kind(backend, places, _KINDS[role])
+    found = await _of_kind(backend, places, declared, _KINDS[role])
     unknown = tuple(one for one in found.unknown if (one.path, one.span.start) not in declared)
-    if role == "read":
-        return InRole(found.places, unknown)
+    if role == "read":  # TypeScript 7.0 says it of declarations without a value, too
+        return InRole(tuple(one for one in found.places if (one.path, one.span.start) not in declared), unknown)
     certain = {(one.path, one.span.start) for one in found.places} | declared
     others = [one for one in places if (one.path, one.span.start) not in certain]
     written = await _written_through(backend, others)
@@ -128,7 +128,21 @@ def _is_in_test(adapter: Adapter, place: Place) -> bool:
     return re.search(tests.name_pattern, place.container) is not None
 
 
-async def _of_kind(backend: Backend, places: Sequence[Place], kind: int) -> InRole:
+async def _taken(backend: Backend, places: Sequence[Place]) -> set[Place]:
+    """Those of `places` that read a property into a variable of its name, as in `const { name } = x`."""
+    found: set[Place] = set()
+    for path, group in groupby(places, key=lambda place: place.path):
+        in_file, language = list(group), backend.plugin.language_of(path)
+        if language and has_roles(language.id):
+            spans = [place.span for place in in_file]
+            roles = await asyncio.to_thread(roles_at, in_file[0].text, language.id, spans)
+            found |= {place for place in in_file if TAKEN in (roles[place.span] or ())}
+    return found
+
+
+async def _of_kind(
+    backend: Backend, places: Sequence[Place], declared: Collection[tuple[Path, Point]], kind: int
+) -> InRole:
     files = [list(group) for _, group in groupby(places, key=lambda place: place.path)]
     room = asyncio.Semaphore(_AT_ONCE)
 
@@ -148,6 +162,8 @@ async def _of_kind(backend: Backend, places: Sequence[Place], kind: int) -> InRo
     answers = await asyncio.gather(*map(kinds, files[:_MOST_FILES]))
     known = {(uses[0].path, at): one for uses, found in zip(files, answers, strict=False) for at, one in found.items()}
     has = {place: known.get((place.path, place.span.start), 1) for place in places}
+    written = [one for one in places if has[one] == _KINDS["write"] and (one.path, one.span.start) not in declared]
+    has |= dict.fromkeys(await _taken(backend, written), _KINDS["read"])
     return InRole(
         tuple(place for place in places if has[place] == kind), tuple(place for place in places if has[place] == 1)
     )

@@ -12,3 +12,5 @@
 (new_expression constructor: (_) @literal)
 (object (shorthand_property_identifier) @literal)
 (class_heritage (_) @embed)
+; A property that is read there, into a variable of that name: servers list it as written.
+(shorthand_property_identifier_pattern) @taken

@@ -10,6 +10,9 @@
 (case_pattern (_) @inner) @outer
 (union_pattern (_) @inner) @outer
 (class_pattern . (_) @inner) @outer
+(as_pattern . (case_pattern) @inner) @outer
+(list_pattern (case_pattern) @inner) @outer
+(tuple_pattern (case_pattern) @inner) @outer
 
 (class_definition name: (_) @declaration)
 (case_clause (case_pattern) @case)
@@ -18,4 +21,8 @@
 (return_statement (expression_list (_) @return))
 (keyword_argument name: (_) @literal)
 (type (_) @type)
+(type (binary_operator (_) @type))
+(type (binary_operator left: (binary_operator (_) @type)))
+(type (binary_operator left: (binary_operator left: (binary_operator (_) @type))))
+(type (string (string_content) @type))
 (class_definition superclasses: (argument_list (_) @embed))

@@ -24,3 +24,5 @@
 (extends_clause value: (_) @embed)
 (extends_type_clause type: (_) @embed)
 (implements_clause (_) @embed)
+; A property that is read there, into a variable of that name: servers list it as written.
+(shorthand_property_identifier_pattern) @taken
