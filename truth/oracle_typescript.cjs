@@ -55,6 +55,8 @@ class Reader {
     this.unread = {};
     this.above = new Map(); // union–find of families
     this.below = []; // [base, derived] of types
+    this.exported = new Map(); // file → the id of what `module.exports = name` exports
+    this.loaded = []; // [id, node of a module's name] of what a default import gets
   }
 
   inside(name) {
@@ -65,6 +67,10 @@ class Reader {
   read() {
     const own = this.made.getSourceFiles().filter((file) => !this.inside(file.fileName).startsWith('/'));
     for (const file of own) this.walk(file, file, false);
+    for (const [id, module] of this.loaded) {
+      const file = this.checker.getSymbolAtLocation(module)?.valueDeclaration;
+      if (file && this.exported.has(file)) this.join(id, this.exported.get(file));
+    }
     for (const symbol of this.symbols.values()) symbol.family = this.root(symbol.id);
     for (const [base, derived] of this.below) {
       for (const one of this.symbols.get(base) ? [base] : []) this.symbols.get(one).derived.push(derived);
@@ -96,6 +102,11 @@ class Reader {
     else if (node.kind === ts.SyntaxKind.ThisKeyword || node.kind === ts.SyntaxKind.SuperKeyword) this.keyword(node, file);
     else if (ts.isStringLiteralLike(node) && this.names(node)) this.named(node, file);
     else if (ts.isExportAssignment(node) && ts.isIdentifier(node.expression)) this.standard(node, file);
+    else if (ts.isBinaryExpression(node) && /^module\.exports$/.test(node.left.getText(file)) && ts.isIdentifier(node.right)) {
+      this.exported.set(file, this.resolved(node.right).map((one) => this.id(one)).find(Boolean));
+    } else if (ts.isImportClause(node) && node.name) {
+      this.loaded.push([this.id(this.checker.getSymbolAtLocation(node.name)), node.parent.moduleSpecifier]);
+    } else if (ts.isVariableDeclaration(node) && node.initializer && /^require\(/.test(node.initializer.getText(file))) this.required(node);
     if ((ts.isClassLike(node) || ts.isInterfaceDeclaration(node)) && node.name) this.heritage(node);
     for (const doc of node.jsDoc || []) this.walk(doc, file, true);
     ts.forEachChild(node, (child) => this.walk(child, file, comment));
@@ -105,6 +116,22 @@ class Reader {
   keyword(node, file) {
     const id = this.id(this.checker.getSymbolAtLocation(node));
     if (id) this.symbols.get(id).allowed.push(...this.place(file, node.getStart(file)));
+  }
+
+  // A variable of a module, or of what it exports: a server may take it for that.
+  required(node) {
+    const [module] = node.initializer.arguments;
+    if (ts.isIdentifier(node.name)) {
+      const id = this.id(this.checker.getSymbolAtLocation(node.name));
+      if (id && module) this.loaded.push([id, module]);
+    }
+    for (const one of ts.isObjectBindingPattern(node.name) ? node.name.elements : []) {
+      if (!ts.isIdentifier(one.name)) continue;
+      const symbol = this.checker.getSymbolAtLocation(one.name);
+      for (const target of this.aliases(symbol)) this.join(this.id(symbol), this.id(target));
+      const property = this.checker.getPropertyOfType(this.checker.getTypeAtLocation(node.name), (one.propertyName || one.name).text);
+      for (const target of property ? this.aliases(property) : []) this.join(this.id(symbol), this.id(target));
+    }
   }
 
   // `default` in `export default name`, by which others import it: a server may list it.
@@ -141,6 +168,7 @@ class Reader {
   identifier(node, file, comment) {
     const start = begins(node);
     if (start === node.end || node.text === 'this') return; // missing, or no name
+    if (ts.isInJSFile(node) && /^(?:module|exports)$/.test(node.text)) return;
     const at = this.place(file, start);
     const found = new Map();
     for (const [symbol, form] of this.meant(node)) {
