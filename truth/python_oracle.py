@@ -117,8 +117,8 @@ class _Linker:
                 own = [at for at, kind in bound if kind not in ("import", "passed")]
                 if scope.passed_on.get(name) or not bound or all(kind == "passed" for kind in kinds):
                     continue
-                if not own and all(not one.name and not self._module(file, one) for one in scope.imports[name]):
-                    continue  # modules of others, one of which is there
+                if any(not one.name and not self._module(file, one) for one in scope.imports[name]):
+                    continue  # a module of others, or something in its place
                 if "import" in kinds and not own and len(set(map(repr, scope.imports[name]))) == 1:
                     target = self._target(file, scope.imports[name][0])
                     if target or not scope.imports[name][0].name:

@@ -154,3 +154,23 @@ def test_a_call_is_listed_once_and_an_empty_file_is_not_unread(tmp_path: Path) -
     assert "main calls at 11:25\n" in calls
     unused = ask("basedpyright", tmp_path, "find_impact", unused=True, path="shop", wait=True)
     assert "nothing declared" not in unused
+
+
+SLOTS = {
+    "shop.py": (
+        'class Cart:\n    __slots__ = ("size", "rows")\n\n    def __init__(self, size: int) -> None:\n'
+        "        self.size = size\n        self.rows: list[int] = []\n\n\n"
+        'class Row:\n    __slots__ = "size"\n\n    def __init__(self) -> None:\n        self.size = 1\n'
+    )
+}
+
+
+def test_a_name_in_slots_is_the_attribute_of_its_class(tmp_path: Path) -> None:
+    answer = references(tmp_path, SLOTS, "shop.py:5:14")
+    assert "Found 2 references" in answer
+    assert "py://shop.py# 2:19 5:14" in answer
+    assert "status: complete" in answer
+    ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="shop.py:13:14", new_name="count")
+    assert (tmp_path / "shop.py").read_text() == (
+        SLOTS["shop.py"].replace('__slots__ = "size"', '__slots__ = "count"').replace("self.size = 1", "self.count = 1")
+    )

@@ -1,4 +1,4 @@
-"""Words in strings that say what a module exports, about which a server says nothing: `AsExported`."""
+"""Words in strings that say what a module exports or a class has, of which a server says nothing: `AsExported`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsp_mcp.syntax.exports import bound_for_exports
 
 
 class AsExported:
-    """Such a word means what its module binds that name to."""
+    """Such a word means what its module binds that name to, or what the code of its class has by that name."""
 
     keeps_time = False
 

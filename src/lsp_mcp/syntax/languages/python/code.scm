@@ -6,4 +6,5 @@
 ((assignment
   left: (identifier) @_name
   right: [(list (string (string_content) @code)) (tuple (string (string_content) @code))])
- (#eq? @_name "__all__"))
+ (#any-of? @_name "__all__" "__slots__"))
+((assignment left: (identifier) @_name right: (string (string_content) @code)) (#eq? @_name "__slots__"))

@@ -10,3 +10,16 @@
 (module [(function_definition name: (identifier) @bound) (class_definition name: (identifier) @bound)])
 (module (decorated_definition definition: (_ name: (identifier) @bound)))
 (module (expression_statement (assignment left: (identifier) @bound)))
+; Names in strings that say which attributes the objects of a class have, and where its code has them.
+(class_definition) @class
+((class_definition
+  body: (block (expression_statement (assignment
+    left: (identifier) @_name
+    right: [
+      (list (string (string_content) @slot))
+      (tuple (string (string_content) @slot))
+      (string (string_content) @slot)
+    ]))))
+ (#eq? @_name "__slots__"))
+((attribute object: (identifier) @_self attribute: (identifier) @attribute) (#eq? @_self "self"))
+(class_definition body: (block (expression_statement (assignment left: (identifier) @attribute type: (_)))))
