@@ -111,16 +111,39 @@ async def seems_defined_elsewhere(backend: Backend, name: str, known: Collection
     Judged by its text, and only for a server that may give one id to both.
     """
     rules = backend.plugin.word_check.namesakes
+    owning = [rule.owner_pattern.replace("{owner}", owner) for rule in rules if owner and rule.owner_pattern]
+    plain = [rule for rule in rules if not rule.owner_pattern]
+    return bool(await _defining(backend, name, plain, owning, known, 1))
+
+
+async def files_with_type(backend: Backend, name: str, most: int) -> list[Path]:
+    """The files, up to `most`, that seem to define a type called `name`; none for a server that tells them apart."""
+    rules = [rule for rule in backend.plugin.word_check.namesakes if rule.is_alone and not rule.owner_pattern]
+    return await _defining(backend, name, rules, (), (), most)
+
+
+async def _defining(
+    backend: Backend,
+    name: str,
+    rules: Sequence[Namesake],
+    owning: Sequence[str],
+    known: Collection[Path],
+    most: int,
+) -> list[Path]:
+    """The files, up to `most`, with text like `owning`, or with `name` defined as one of `rules` says."""
+    found: list[Path] = []
     for path in (await backend.words.files_with(name)).files[:_MOST_FILES] if rules else ():
         if path in known or not (text := await text_or_none(backend, path)):
             continue
-        owning = [rule.owner_pattern.replace("{owner}", owner) for rule in rules if owner and rule.owner_pattern]
-        if any(re.search(pattern, text.content) for pattern in owning):
-            return True
-        for span in await backend.words.occurrences(path, text, name):
-            if is_defined(backend, Place(path, span, text)):
-                return True
-    return False
+        spans = await backend.words.occurrences(path, text, name)
+        places = (Place(path, span, text) for span in spans)
+        if any(re.search(pattern, text.content) for pattern in owning) or any(
+            is_definition(rule, place) for place in places for rule in rules
+        ):
+            found.append(path)
+            if len(found) == most:
+                break
+    return found
 
 
 async def own_references(

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.evidence.definitions import Site
-from lsp_mcp.evidence.namesakes import is_defined, seems_defined_elsewhere
+from lsp_mcp.evidence.namesakes import files_with_type, is_defined
 from lsp_mcp.features.calls.calls import Named
 from lsp_mcp.features.finding.namesakes import with_namesakes
 from lsp_mcp.features.hierarchy import Node, Tree, type_tree
@@ -29,6 +29,7 @@ from lsp_mcp.requests.places import Locator, Place, last_word, position_params
 from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import declaration_places, definition_places, locations
 from lsp_mcp.requests.symbols import Symbol
+from lsp_mcp.requests.workspace_symbol import parts_of
 from lsp_mcp.text import Point
 from lsp_mcp.waiting import dispensable
 from lsp_mcp.words.lexing import macro_at
@@ -109,6 +110,7 @@ class _Search:
         self._unasked = 0
         self._gaps: list[Gap] = []
         self._twins: dict[Site, Place] = {}
+        self._owners: dict[str, bool] = {}  # names of types, and whether there may be two
 
     async def run(self, path: Path, point: Point) -> Implementations:
         offered = self._backend.capabilities
@@ -169,7 +171,7 @@ class _Search:
         # A kind that a hierarchy does not support, such as an alias or an instance, may still be an implementation.
         upwards = self._goes_up and symbol.kind != _INTERFACE
         # Of types that share an identity it gives what is below any of them.
-        has_twin = trees and await seems_defined_elsewhere(self._backend, last_word(symbol.name), {symbol.place.path})
+        has_twin = bool(trees) and len(await files_with_type(self._backend, last_word(symbol.name), 2)) > 1
         more = [] if has_twin else [Implementation(one) for one in await self._request_part(path, point, "type")]
         if upwards and self._above:
             above += more
@@ -386,6 +388,9 @@ class _Search:
         found: list[Symbol] = []
         relations = Relations(self._backend)
         for method in methods:
+            if not await self._may_have_twin(method):
+                found.append(method)
+                continue
             twins, gaps = await with_namesakes(self._backend, [method], method.name)
             self._gaps += [gap for gap in gaps if gap not in self._gaps]
             if len(twins) == 1:
@@ -405,6 +410,16 @@ class _Search:
         defined = [one for one in found if _site(one.place) in self._twins and is_defined(self._backend, one.place)]
         again = {(one.name, one.place.path) for one in defined}
         return [one for one in found if one in defined or (one.name, one.place.path) not in again]
+
+    async def _may_have_twin(self, method: Symbol) -> bool:
+        """Whether two files seem to define a type of the name of the one that has `method`, or a macro defines it."""
+        parts = parts_of(method.name)
+        if len(parts) < 2:
+            return True
+        owner = parts[-2]
+        if owner not in self._owners:
+            self._owners[owner] = len(await files_with_type(self._backend, owner, 2)) != 1
+        return self._owners[owner]
 
     async def _methods_of(self, place: Place) -> list[Symbol]:
         return await self._of_programs(await self._request_part(place.path, place.span.start, "method"), place)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.evidence.namesakes import is_defined, seems_defined_elsewhere
+from lsp_mcp.evidence.namesakes import is_defined
 from lsp_mcp.features.finding.namesakes import with_namesakes
 from lsp_mcp.features.types.base_clauses import BaseClauses
 from lsp_mcp.features.types.class_heads import Bases
@@ -100,9 +100,7 @@ class Subtypes:
         at = await self._point(path, line, character)
         if not text or not at or not (span := text.identifier_at(at[1])):
             return False
-        return is_defined(self._backend, Place(path, span, text)) and await seems_defined_elsewhere(
-            self._backend, name, {path}
-        )
+        return is_defined(self._backend, Place(path, span, text)) and await self._supertypes.is_defined_twice(name)
 
     async def _made_again(self, known: Sequence[HierarchyItem]) -> list[HierarchyItem]:
         """The types that share an identity with one of `known` which a macro makes, and are made by it elsewhere."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.identity import is_parameter
-from lsp_mcp.evidence.namesakes import seems_defined_elsewhere
+from lsp_mcp.evidence.namesakes import files_with_type
 from lsp_mcp.features.types.base_clauses import BaseClauses
 from lsp_mcp.gaps import Gap
 from lsp_mcp.protocol.lsp import HierarchyItem
@@ -33,6 +33,7 @@ class Supertypes:
         self._backend = backend
         self._rules = rules = backend.plugin.hierarchy
         self._clauses = BaseClauses(backend) if rules and rules.bases_field else None
+        self._twice: dict[str, bool] = {}
         self.unresolved: dict[object, tuple[str, Path]] = {}  # by identity: the type's name, and its file
 
     async def directly_above(self, item: HierarchyItem) -> list[HierarchyItem]:
@@ -84,10 +85,15 @@ class Supertypes:
             if of is None or identity in of
         ]
 
+    async def is_defined_twice(self, name: str) -> bool:
+        """Whether two files seem to define a type called `name`, which may have the same identity then."""
+        if name not in self._twice:
+            self._twice[name] = len(await files_with_type(self._backend, name, 2)) > 1
+        return self._twice[name]
+
     async def _has_twin(self, types: Collection[HierarchyItem]) -> bool:
-        """Whether one of `types` seems to be defined in another file, too, maybe with the same identity."""
-        named = [(last_word(str(one["name"]).partition("<")[0]), uri_path(one["uri"])) for one in types]
-        return any([await seems_defined_elsewhere(self._backend, name, {path}) for name, path in named])
+        names = {last_word(str(one["name"]).partition("<")[0]) for one in types}
+        return any([await self.is_defined_twice(name) for name in names])
 
     def _parents(self, item: HierarchyItem) -> list[object]:
         """The identities of the bases of `item`, as far as the item tells."""
