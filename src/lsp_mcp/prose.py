@@ -14,3 +14,8 @@ def first_few(names: Sequence[str], most: int = 3) -> str:
     """`a, b, c and 1,201 more`."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def and_list(words: Sequence[str]) -> str:
+    """`a`, `a and b`, or `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -14,7 +14,7 @@ import pytest
 from fakes.callers import somebody
 from fakes.patience import TO_THE_END
 from lsp_mcp.adapters import load_adapter
-from lsp_mcp.errors import MissingProgramError
+from lsp_mcp.errors import AnchorError, MissingProgramError, SilentError
 from lsp_mcp.programs import find_program
 from lsp_mcp.sessions import choosing, languages
 from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
@@ -95,6 +95,31 @@ def test_a_search_by_name_asks_every_language_that_has_files(workspace: Path) ->
         assert set(files(found)) >= {"main.go", "tools/scripts/lib.py", "web/app/lib.ts"}
         assert not any("node_modules" in file for file in files(found))
         assert [backend.plugin.name for backend in sessions.backends] == ["gopls", "basedpyright", "typescript"]
+
+    asking(workspace, test)
+
+
+def test_a_server_that_does_not_answer_takes_nothing_from_the_others_and_is_named(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def silent(method: str, params: Any, **_: Any) -> Any:
+        raise SilentError(f"gopls did not answer {method} in time.")
+
+    async def test(ask: Ask, sessions: Sessions) -> None:
+        await ask("find_symbol_definitions_by_name", symbol_name="handle")
+        (workspace / "web/app/more.ts").write_text("export function plus(): void {}\nplus()\n")
+        monkeypatch.setattr(sessions.backends[0], "request", silent)
+
+        answer = await ask("find_symbol_definitions_by_name", symbol_name="plus")
+        assert files(answer["definitions"]) == ["web/app/more.ts"]
+        assert answer["status"].startswith("not searched: Go, because gopls did not answer workspace/symbol in time.")
+
+        answer = await ask("find_symbol_references_by_anchor", symbol_anchor="plus")
+        assert files(answer["references"]) == ["web/app/more.ts"] * 2
+        assert "not searched: Go, because gopls did not answer workspace/symbol in time." in answer["status"]
+
+        with pytest.raises(AnchorError, match=r"^no symbol .* is named 'minus' \(not searched: Go, because gopls did"):
+            await ask("find_symbol_references_by_anchor", symbol_anchor="minus")
 
     asking(workspace, test)
 

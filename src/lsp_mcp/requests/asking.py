@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Generic, TypeVar
@@ -9,9 +10,11 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Report, Scope
-from lsp_mcp.errors import CallerError, OutdatedEditError, RefusedError
+from lsp_mcp.errors import CallerError, OutdatedEditError, RefusedError, UnavailableError
 from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import and_list
 from lsp_mcp.requests.refusals import gaps_of, noting, without_told
+from lsp_mcp.waiting import dispensable
 
 Value = TypeVar("Value")
 _TRIES = 4  # a workspace that changes this often is being generated or checked out right now
@@ -46,6 +49,49 @@ async def answer(
     if report:
         await backend.ready(report)
     return await settled(backend, ask, lambda value: backend.gaps(scope(value)), text_only=text_only, to_check=to_check)
+
+
+async def ask_each(
+    backends: Sequence[Backend], ask: Callable[[Backend], Awaitable[Value]]
+) -> tuple[list[tuple[Backend, Value]], list[Gap]]:
+    """What `ask` says of each of `backends`, all at the same time, and the gaps of those that cannot answer.
+
+    Among several, one that is silent takes at most half of the time that the call has left.
+
+    Raises:
+        UnavailableError, RefusedError: none of them can answer.
+        LspMcpError: any other error of `ask`.
+    """
+    if len(backends) == 1:
+        return [(backends[0], await ask(backends[0]))], []
+    with dispensable():
+        outcomes = await asyncio.gather(*(_answer_or_reason(backend, ask) for backend in backends))
+    answers = []
+    unanswered = []
+    for backend, outcome in zip(backends, outcomes, strict=True):
+        if isinstance(outcome, UnavailableError | RefusedError):
+            unanswered.append((backend, outcome))
+        else:
+            answers.append((backend, outcome))
+    if unanswered and not answers:
+        raise unanswered[0][1]
+    return answers, [not_searched(backend, error) for backend, error in unanswered]
+
+
+async def _answer_or_reason(
+    backend: Backend, ask: Callable[[Backend], Awaitable[Value]]
+) -> Value | UnavailableError | RefusedError:
+    try:
+        return await ask(backend)
+    except (UnavailableError, RefusedError) as error:
+        return error
+
+
+def not_searched(backend: Backend, error: UnavailableError | RefusedError) -> Gap:
+    """What an answer lacks for want of `backend`."""
+    languages = and_list(backend.plugin.adapter.language_names)
+    text = f"not searched: {languages}, because {error}"
+    return Gap("not_searched", text, brief=f"not searched: {languages}", about=backend.plugin.name)
 
 
 async def settled(

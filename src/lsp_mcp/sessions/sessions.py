@@ -28,6 +28,8 @@ from lsp_mcp.evidence.word_check import WordChecks
 from lsp_mcp.features.finding.anchor_memory import AnchorMemory
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.session import Session, SessionOptions
+from lsp_mcp.prose import and_list
+from lsp_mcp.requests.asking import not_searched
 from lsp_mcp.servers.registry import plugin_of
 from lsp_mcp.sessions.checks import Checks
 from lsp_mcp.sessions.expected import file_names
@@ -185,7 +187,7 @@ class Sessions:
         ready = [backend for backend, error in zip(backends, outcomes, strict=True) if error is None]
         if not ready:
             raise missing[0][1]
-        return ready, [*(_left_out(backend, error) for backend, error in missing), *unserved]
+        return ready, [*(not_searched(backend, error) for backend, error in missing), *unserved]
 
     async def _join_present(self) -> list[Gap]:
         """Use the servers of all languages that the workspace has; the remarks on those that are not installed."""
@@ -329,7 +331,7 @@ class Sessions:
         """The languages of the workspace, for a sentence: `Go`, `C and C++`."""
         adapters = [backend.plugin.adapter for backend in self.backends]
         names = [name for one in adapters if not one.is_fallback for name in one.language_names]
-        return _and(names) or "parsed"
+        return and_list(names) or "parsed"
 
     def begin(self) -> None:
         """Initialize every server in the background."""
@@ -493,12 +495,6 @@ class Sessions:
         return tuple(path for path in listed if path not in own)
 
 
-def _left_out(backend: Backend, error: UnavailableError) -> Gap:
-    languages = _and(backend.plugin.adapter.language_names)
-    text = f"not searched: {languages}, because {error}"
-    return Gap("not_searched", text, brief=f"not searched: {languages}", about=backend.plugin.name)
-
-
 async def _unavailable(backend: Backend, report: Report) -> UnavailableError | None:
     """Why `backend` cannot be asked; None once it is ready."""
     try:
@@ -513,7 +509,3 @@ async def _begun(backend: Backend, path: Path) -> None:
         await backend.ready(no_report, path)
     except LspMcpError as error:
         log.info("%s: %s", path, error)  # the call meets the same
-
-
-def _and(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -20,7 +20,7 @@ from lsp_mcp.features.finding.namesakes import with_namesakes
 from lsp_mcp.features.finding.text_matches import text_matches
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.prose import count
-from lsp_mcp.requests.asking import settled
+from lsp_mcp.requests.asking import ask_each, settled
 from lsp_mcp.requests.overloads import with_signature
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.promoted import promoted
@@ -55,11 +55,11 @@ HandOut = Callable[[Iterable[Place]], None]
 
 
 class Named(Struct, frozen=True):
-    """The symbol of a name, and a remark about it."""
+    """The symbol of a name, and remarks about it: what it is, and which languages were not searched."""
 
     backend: Backend
     symbol: Symbol
-    remark: Gap
+    remarks: tuple[Gap, ...]
 
 
 def is_phrase(name: str) -> bool:
@@ -90,9 +90,11 @@ class Names:
         spelled = name_under_test(spelled)
         backends, left_out = await self._sessions.ready(call.report)
         for _ in range(_TRIES):
-            found, similar, capped = await self._found(backends, spelled)
+            found, similar, capped, silent = await self._found(backends, spelled)
             if found:
                 break
+            left_out = [*left_out, *silent]
+            backends = [backend for backend in backends if all(gap.about != backend.plugin.name for gap in silent)]
             state = [backend.generation for backend in backends]
             unknown = await self._unknown(spelled, similar, backends, left_out)
             # A server that dies may say just before that it knows no such name.
@@ -111,7 +113,8 @@ class Names:
         local = await local_namesakes(backend, parts, [one.place for _, one in found])
         anchor = self._anchor(symbol.place.path, symbol.place.span.start)
         text = f"{spelled.strip()} is {anchor}{others}{f'; {local}' if local else ''}"
-        return Named(backend, symbol, Gap("resolved", text, hides=False, about="" if left or local else ONLY_ITS_PLACE))
+        remark = Gap("resolved", text, hides=False, about="" if left or local else ONLY_ITS_PLACE)
+        return Named(backend, symbol, (remark, *silent))
 
     async def hints(self, spelled: str) -> list[str]:
         """Other places of `spelled`, which is not a symbol of the workspace: in dependencies, in the text."""
@@ -148,25 +151,24 @@ class Names:
 
     async def _found(
         self, backends: Sequence[Backend], spelled: str
-    ) -> tuple[list[tuple[Backend, Symbol]], list[Symbol], bool]:
-        """The symbols with that name, others with similar names, and whether there may be more."""
-        found: list[tuple[Backend, Symbol]] = []
-        similar: list[Symbol] = []
-        capped = False
-        for backend in backends:
-            name = name_for(backend, spelled)
-            search = await self._search(backend, name)
-            capped |= search.capped
-            similar += search.symbols
-            named = [one for one in search.symbols if is_called(one, name)]
-            _, signature = split_signature(spelled)
-            if backend.plugin.symbols.scope_separator and signature and (signature != "()" or len(named) > 1):
-                named = await with_signature(backend, named, signature)
-            found += [(backend, one) for one in named or await promoted(backend, name)]
-        found = _without_constructors(found)
+    ) -> tuple[list[tuple[Backend, Symbol]], list[Symbol], bool, list[Gap]]:
+        """The symbols with that name, others with similar names, whether there may be more, and who did not answer."""
+        answers, silent = await ask_each(backends, lambda backend: self._in_backend(backend, spelled))
+        found = _without_constructors([(backend, one) for backend, (named, _) in answers for one in named])
         if not found and _QUALIFIED.search(spelled):  # unqualified names match too many symbols there
             found = await self._in_dependencies(spelled)
-        return found, similar, capped
+        similar = [one for _, (_, search) in answers for one in search.symbols]
+        return found, similar, any(search.capped for _, (_, search) in answers), silent
+
+    async def _in_backend(self, backend: Backend, spelled: str) -> tuple[Sequence[Symbol], Found]:
+        """The symbols of `backend` with that name, and all that its search found."""
+        name = name_for(backend, spelled)
+        search = await self._search(backend, name)
+        named = [one for one in search.symbols if is_called(one, name)]
+        _, signature = split_signature(spelled)
+        if backend.plugin.symbols.scope_separator and signature and (signature != "()" or len(named) > 1):
+            named = await with_signature(backend, named, signature)
+        return named or await promoted(backend, name), search
 
     async def _in_dependencies(self, name: str) -> list[tuple[Backend, Symbol]]:
         found = []

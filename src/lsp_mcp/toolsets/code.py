@@ -28,7 +28,7 @@ from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import Definitions, ReferenceList
 from lsp_mcp.requests import references, workspace_symbol
-from lsp_mcp.requests.asking import Answered, answer
+from lsp_mcp.requests.asking import Answered, answer, ask_each
 from lsp_mcp.requests.containers import enclosed, inside
 from lsp_mcp.requests.import_aliases import with_aliases
 from lsp_mcp.requests.places import Place, in_reading_order
@@ -81,9 +81,13 @@ class CodeTools(AnchorToolset):
         symbols: list[Symbol] = []
         backends, gaps = await self._sessions.ready(call.report)
         total = 0
-        for backend in backends:
+        answers, silent = await ask_each(
+            backends,
+            lambda one: self._search(call, one, name_for(one, name), limit, keep, include_hover=include_hover),
+        )
+        gaps += silent
+        for backend, answered in answers:
             plain = name_for(backend, name)
-            answered = await self._search(call, backend, plain, limit, keep, include_hover=include_hover)
             symbols += answered.value.symbols
             total += answered.value.total
             gaps += answered.gaps

@@ -122,7 +122,7 @@ class Targets:
             parse_anchor(symbol_anchor)  # explains the problem
         named = await self._names.one(call, symbol_anchor, prefer)
         place = named.symbol.place
-        handle = Handle(named.backend, place.path, place.span.start, (named.remark,), by_name=True)
+        handle = Handle(named.backend, place.path, place.span.start, named.remarks, by_name=True)
         return await self._in_its_build(call, handle)
 
     async def _in_its_build(self, call: Call, handle: Handle) -> Handle:
