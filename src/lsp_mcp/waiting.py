@@ -172,6 +172,15 @@ def share_of_rest(part: float) -> float:
     return within(_UNLIMITED) * part
 
 
+@contextmanager
+def ungrouped() -> Iterator[None]:
+    """The first error of a task group in this block is raised by itself, as callers expect it."""
+    try:
+        yield
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
 async def _beat(waiting: _Waiting, what: str, report: _Report) -> None:
     """Report each second what the call waits for."""
     while True:

@@ -108,6 +108,9 @@ def test_a_server_that_does_not_answer_takes_nothing_from_the_others_and_is_name
     async def test(ask: Ask, sessions: Sessions) -> None:
         await ask("find_symbol_definitions_by_name", symbol_name="handle")
         (workspace / "web/app/more.ts").write_text("export function plus(): void {}\nplus()\n")
+        (workspace / "web/kit").mkdir()
+        (workspace / "web/kit/kit.go").write_text("package kit\n\nfunc Twice() {}\n")
+        (workspace / "use.go").write_text('package main\n\nimport "example.com/a/web/kit"\n\nvar _ = kit.Twice\n')
         monkeypatch.setattr(sessions.backends[0], "request", silent)
 
         answer = await ask("find_symbol_definitions_by_name", symbol_name="plus")
@@ -120,6 +123,14 @@ def test_a_server_that_does_not_answer_takes_nothing_from_the_others_and_is_name
 
         with pytest.raises(AnchorError, match=r"^no symbol .* is named 'minus' \(not searched: Go, because gopls did"):
             await ask("find_symbol_references_by_anchor", symbol_anchor="minus")
+
+        answer = await ask("list_symbols_in_file", file_path="web")
+        assert {"web/app/lib.ts", "web/app/more.ts"} <= {one["file"] for one in answer["files"]}
+        assert "not searched: Go, because gopls did not answer textDocument/documentSymbol" in answer["status"]
+
+        answer = await ask("list_symbols_in_file", file_path=".")
+        assert "web/kit" in str(answer["folders"])
+        assert "used most is not known: gopls did not answer textDocument/documentSymbol in time." in answer["status"]
 
     asking(workspace, test)
 

@@ -23,7 +23,7 @@ from lsp_mcp.render.document import document
 from lsp_mcp.render.folder_map import Size, fitting, size_as_text, told_of
 from lsp_mcp.render.overview import fitting_overview, overview_size
 from lsp_mcp.requests import document_symbol
-from lsp_mcp.requests.asking import answer
+from lsp_mcp.requests.asking import Answered, answer, ask_each
 from lsp_mcp.requests.symbols import Symbol, flat
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Hover, Limit, capped
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
@@ -114,13 +114,14 @@ class OutlineTools(AnchorToolset):
         ]
         page = files[offset : offset + _MOST_FILES]
         found: list[FileOutline] = []
-        for backend in backends:
+
+        async def ask(backend: Backend) -> Answered[list[FileOutline]]:
             own = [path for of, path in page if of is backend]
+            return await answer(backend, lambda: outlines(backend, own), lambda _: Scope("text"), report=call.report)
 
-            async def ask(backend: Backend = backend, own: list[Path] = own) -> list[FileOutline]:
-                return await outlines(backend, own)
-
-            answered = await answer(backend, ask, lambda _: Scope("text"), report=call.report)
+        answers, silent = await ask_each(backends, ask)
+        gaps += silent
+        for backend, answered in answers:
             gaps += answered.gaps
             found += answered.value
             if unknown := [one.path for one in answered.value if one.symbols is None and not one.problem]:
@@ -190,6 +191,9 @@ class OutlineTools(AnchorToolset):
         if whole.without_imports:
             text = f"imports are not known for {' and '.join(whole.without_imports)}"
             gaps.append(Gap("not_searched", text, about="imports"))
+        if whole.unasked:
+            text = f"which declarations are used most is not known: {' '.join(whole.unasked)}"
+            gaps.append(Gap("not_searched", text, about="uses"))
         total = count(sum(map(len, files.values())), "source file")
         languages = ", ".join(
             f"{name} {lines:,}" for name, lines in sorted(whole.languages.items(), key=lambda one: -one[1])

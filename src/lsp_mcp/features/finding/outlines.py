@@ -15,7 +15,7 @@ from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.requests.containers import Containers
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.symbols import Symbol
-from lsp_mcp.waiting import phase
+from lsp_mcp.waiting import phase, ungrouped
 
 _AT_ONCE = 8
 _MOST_OPENED = 12  # files, for a server that outlines only open files and has to parse all their includes
@@ -66,7 +66,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
                     symbols = None
             return FileOutline(path, lines, symbols, bool(tests and re.search(tests, path.name)))
 
-    with phase(lambda: f"outline {done} of {len(files)} files"):
+    with phase(lambda: f"outline {done} of {len(files)} files"), ungrouped():
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(outline(path)) for path in files]
     return [found for task in tasks if (found := task.result())]

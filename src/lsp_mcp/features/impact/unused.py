@@ -28,7 +28,7 @@ from lsp_mcp.requests.places import Place, last_word, text_or_none
 from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import declaration_places, definition_places
 from lsp_mcp.text import Point
-from lsp_mcp.waiting import dispensable, phase, within
+from lsp_mcp.waiting import dispensable, phase, ungrouped, within
 
 _AT_ONCE = 8  # symbols asked about
 _SHARE = 0.8  # of the rest of the call's time for asking; what is known by then is the answer
@@ -111,7 +111,7 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
         return found
 
     tasks: list[asyncio.Task[_Verdict | RefusedError | SilentError]] = []
-    with phase(lambda: f"{done} of {len(checked)} symbols asked about"), suppress(TimeoutError):
+    with phase(lambda: f"{done} of {len(checked)} symbols asked about"), suppress(TimeoutError), ungrouped():
         async with asyncio.timeout(_SHARE * within(math.inf)), asyncio.TaskGroup() as group:
             tasks += [group.create_task(verdict(one)) for one in checked]
     tests = backend.plugin.adapter.tests.file_pattern

@@ -6,20 +6,21 @@ import asyncio
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import PathError, RefusedError
+from lsp_mcp.errors import PathError, RefusedError, UnavailableError
 from lsp_mcp.features.overview.graph import circles, layers
 from lsp_mcp.features.overview.imported import Folders
 from lsp_mcp.requests.containers import TYPES, Container, Containers
 from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.references import references
 from lsp_mcp.syntax.files import ENTRY_WORDS, depends_on, entries_in, knows_imports
-from lsp_mcp.waiting import phase
+from lsp_mcp.waiting import dispensable, phase
 from lsp_mcp.wire.git import git_output
 
 # Programs that come last: their folders' or files' names have such a word.
@@ -59,14 +60,11 @@ class Overview(Struct):
     used: list[tuple[Container, int]]  # declarations, with the number of their uses as the server lists them
     unreadable: dict[Path, str] = field(default_factory=dict)  # files, and why they cannot be read
     without_imports: tuple[str, ...] = ()  # languages of which imports are not known
+    unasked: list[str] = field(default_factory=list)  # why uses are not known, for each server that did not answer
 
 
 async def overview(backends: Sequence[Backend], files: Mapping[Backend, Sequence[Path]], root: Path) -> Overview:
-    """What `files` of each backend are, as parts of a program. Imports are followed by their spelling.
-
-    Raises:
-        UnavailableError: see `Backend.request`.
-    """
+    """What `files` of each backend are, as parts of a program. Imports are followed by their spelling."""
     everything = [PurePosixPath(path.relative_to(root)) for paths in files.values() for path in paths]
     found = Overview({}, {}, [], [], [], [], [], [])
     for backend in backends:
@@ -81,7 +79,11 @@ async def overview(backends: Sequence[Backend], files: Mapping[Backend, Sequence
     found.entries = await _entries(backends, root)
     found.changed = await _changed(root, {str(path) for path in everything})
     for backend in backends:
-        found.used += await _used(backend, files[backend], root, found)
+        try:
+            with dispensable():
+                found.used += await _used(backend, files[backend], root, found)
+        except UnavailableError as error:
+            found.unasked.append(str(error))
     found.imported.sort(key=lambda one: (-one[1], one[0]))
     found.used.sort(key=lambda one: -one[1])
     return found
@@ -201,6 +203,9 @@ async def _used(backend: Backend, paths: Sequence[Path], root: Path, found: Over
     """The declarations that are used most, of those in the folders that most others import.
 
     The server is asked about the few whose names are in most files; if it outlines files without opening them.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
     """
     if not backend.plugin.documents.outlines_closed:
         return []
@@ -215,9 +220,10 @@ async def _used(backend: Backend, paths: Sequence[Path], root: Path, found: Over
     containers = Containers(backend)
     declared: dict[str, list[Container]] = defaultdict(list)
     for path in chosen:
-        for one in await containers.known(path):
-            if one.kind in TYPES or one.kind == "function":
-                declared[last_word(one.name)].append(one)
+        with suppress(PathError, RefusedError):  # a file without an outline, such as one that a build generates
+            for one in await containers.declarations(path):
+                if one.kind in TYPES or one.kind == "function":
+                    declared[last_word(one.name)].append(one)
     once = [ones[0] for name, ones in declared.items() if len(ones) == 1 and len(name) >= _SHORT][:_MOST_NAMES]
     files = [(len((await backend.words.files_with(last_word(one.name))).files), one) for one in once]
     likeliest = [one for _, one in sorted(files, key=lambda each: -each[0])[:_MOST_ASKED]]
