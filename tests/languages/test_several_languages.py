@@ -124,6 +124,15 @@ def test_a_server_that_does_not_answer_takes_nothing_from_the_others_and_is_name
         with pytest.raises(AnchorError, match=r"^no symbol .* is named 'minus' \(not searched: Go, because gopls did"):
             await ask("find_symbol_references_by_anchor", symbol_anchor="minus")
 
+        monkeypatch.setattr(sessions.backends[0].problems, "check", lambda *_, **__: silent("a check", None))
+        answer = await ask("check")
+        assert "not all files" in answer["message"]
+        assert "not searched: Go, because gopls did not answer" in answer["status"]
+
+        answer = await ask("find_impact", unused=True, path=".")
+        assert answer["message"].startswith("0 unused symbols")
+        assert "gopls did not answer about main.go" in answer["status"]
+
         answer = await ask("list_symbols_in_file", file_path="web")
         assert {"web/app/lib.ts", "web/app/more.ts"} <= {one["file"] for one in answer["files"]}
         assert "not searched: Go, because gopls did not answer textDocument/documentSymbol" in answer["status"]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from lsp_mcp.backend import Backend
@@ -13,6 +14,7 @@ from lsp_mcp.features.checking.problems import Delta
 from lsp_mcp.gaps import Gap
 from lsp_mcp.render.answers import Check
 from lsp_mcp.render.problems import delta_message, not_checked
+from lsp_mcp.requests.asking import ask_each
 from lsp_mcp.toolsets.answers import AnchorToolset
 from lsp_mcp.toolsets.deltas import compared_with, joined, limited, look, remembered, undated_gaps, with_fixes
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
@@ -49,11 +51,15 @@ class CheckTools(AnchorToolset):
         gaps: list[Gap] = []
         if not backends:
             backends, gaps = await self._sessions.ready(call.report)
-        for backend in backends:
+        named = {backend: self._also(backend, below) for backend in backends}
+        answers, silent = await ask_each(
+            backends, lambda one: look(call, one, named[one][:_MOST_BELOW], only=bool(named[one]))
+        )
+        gaps += [replace(gap, kind="not_read") for gap in silent]
+        for backend, looked in answers:
             checks = self._sessions.checks
             before = checks.start(backend) if since == "start" else checks.before(call.client.key, backend)
-            also = self._also(backend, below)
-            looked = await look(call, backend, also[:_MOST_BELOW], only=bool(also))
+            also = named[backend]
             found, checked = looked.value
             if checked.covers is not None and len(also) > _MOST_BELOW:
                 text = f"checked {_MOST_BELOW} of {len(also):,} files below {path}; pass a smaller folder"

@@ -19,7 +19,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import ImpactReport, UnusedList
 from lsp_mcp.render.elsewhere import OtherPlaces, together
-from lsp_mcp.requests.asking import answer
+from lsp_mcp.requests.asking import Answered, answer, ask_each
 from lsp_mcp.requests.containers import Container, Containers
 from lsp_mcp.requests.places import Place
 from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, as_list, capped
@@ -190,17 +190,21 @@ class ImpactTools(AnchorToolset):
         exported: list[Container] = []
         implicit: list[str] = []
         checked = to_go = 0
-        for backend in backends:
+
+        async def ask(backend: Backend) -> Answered[Unused]:
             files = await asyncio.to_thread(source_files, below, backend)
             if len(files) > _MOST_FILES:
                 gaps.append(Gap("capped", f"capped at {_MOST_FILES:,} of {len(files):,} files; pass a smaller path"))
+            word_check = self._sessions.word_checks.for_backend(backend)
 
-            async def ask(backend: Backend = backend, files: list[Path] = files) -> Unused:
-                return await unused(
-                    backend, self._sessions.word_checks.for_backend(backend), files[:_MOST_FILES], _MOST_JUDGED
-                )
+            async def judged() -> Unused:
+                return await unused(backend, word_check, files[:_MOST_FILES], _MOST_JUDGED)
 
-            answered = await answer(backend, ask, lambda _: Scope(), report=call.report)
+            return await answer(backend, judged, lambda _: Scope(), report=call.report)
+
+        answers, silent = await ask_each(backends, ask)
+        gaps += silent
+        for backend, answered in answers:
             result = answered.value
             every += result.unused
             in_headers += result.in_headers
