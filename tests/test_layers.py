@@ -43,6 +43,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "errors",
             "data",
             "events",
+            "file_kinds",
             "gaps",
             "installed",
             "private_files",

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import msgspec
 import platformdirs
+from msgspec.structs import replace
 
 from lsp_mcp.data import data_folder
 from lsp_mcp.errors import ConfigError, RefusedError, unknown
+from lsp_mcp.file_kinds import SCRIPT, kind_of
 from lsp_mcp.text import CodeUnit, PositionEncoding
 
 
@@ -45,6 +47,10 @@ class Language(Data, frozen=True):
     name: str  # display name
     scheme: str  # the scheme of its anchors
     extensions: tuple[str, ...]  # file extensions, with the dot
+    # Whole names of files: `Makefile`, and with any extension: `Dockerfile.*`.
+    file_names: tuple[str, ...] = ()
+    # Programs that run scripts without an extension, as their first line names them, without a version: `bash`.
+    interpreters: tuple[str, ...] = ()
     keywords: frozenset[str] = frozenset()  # reserved words, which cannot be identifiers
     name_prefixes: str = ""  # characters that servers count as part of a name, so an anchor may point at one
     line_comment: str = ""  # starts a line comment
@@ -54,6 +60,20 @@ class Language(Data, frozen=True):
     lexing: Lexing | None = None
     kinds_spelled: bool = False  # `WordCheck.kind_pattern` matches before each use of what is declared like that
     generator_pattern: str = ""  # the beginning of a source that a generator will write again
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What its files are told by, see `file_kinds`."""
+        return (*self.extensions, *self.file_names, *(f"{SCRIPT}{program}" for program in self.interpreters))
+
+    def without(self, kinds: Container[str]) -> Language:
+        """This language without files of these `kinds`."""
+        return replace(
+            self,
+            extensions=tuple(one for one in self.extensions if one not in kinds),
+            file_names=tuple(one for one in self.file_names if one not in kinds),
+            interpreters=tuple(one for one in self.interpreters if f"{SCRIPT}{one}" not in kinds),
+        )
 
 
 class Requirement(Data, frozen=True):
@@ -114,15 +134,21 @@ class Actions(Data, frozen=True):
 class Tests(Data, frozen=True):
     """How tests are recognized and run, and which other functions run without a caller. Patterns for Python's `re`."""
 
-    file_pattern: str = ""  # names of test files
+    file_pattern: str = ""  # paths of test files, from the workspace root
     function_pattern: str = ""  # names of test functions, as in a call hierarchy
     attribute_pattern: str = ""  # a line before a function that makes it a test
+    region_pattern: str = ""  # a line before a declaration that exists for tests only, with all that is in it
     name_pattern: str = ""  # a test's full name; its groups, joined by `.`, are the runner's name for it
     run: str = ""  # runs some tests: {folder} is relative to the project, {names} are joined by `names_joined`
     run_all: str = ""  # runs all tests in {folders} of one project
     names_joined: str = "|"
     # The line of a declaration that is used without being named: an entry point, or an override called by its base.
     implicit_pattern: str = ""
+
+    def has(self, path: Path, root: Path) -> bool:
+        """Whether `path`, in the workspace `root`, is a test file."""
+        inside = path.relative_to(root) if path.is_relative_to(root) else path
+        return bool(self.file_pattern and re.search(self.file_pattern, inside.as_posix()))
 
 
 class Settings(Data, frozen=True):
@@ -217,17 +243,10 @@ class Adapter(Data, frozen=True):
             return False
         return not set(self.workspace.dependency_folder_names).intersection(path.relative_to(root).parts)
 
-    def language_of(self, path: Path) -> Language | None:
-        """The language of `path` by its extension; None if this server does not support it."""
-        return self._by_extension.get(path.suffix) or self._by_extension.get(path.suffix.lower())
-
-    def supports(self, extension: str) -> bool:
-        """Whether the server supports files with `extension`."""
-        return extension in self._by_extension or extension.lower() in self._by_extension
-
-    def language_name(self, extension: str) -> str:
-        """The display name of the language of files with `extension`, which it supports."""
-        return (self._by_extension.get(extension) or self._by_extension[extension.lower()]).name
+    def language_of(self, path: Path | str) -> Language | None:
+        """The language of `path`, see `file_kinds`; None if this server does not support it."""
+        kind = kind_of(path, self.by_kind, reads=self._has_scripts)
+        return self.by_kind[kind] if kind else None
 
     @property
     def language_names(self) -> list[str]:
@@ -253,11 +272,16 @@ class Adapter(Data, frozen=True):
     @cached_property
     def extensions(self) -> tuple[str, ...]:
         """Every file extension that the server supports."""
-        return tuple(self._by_extension)
+        return tuple(dict.fromkeys(extension for language in self.languages for extension in language.extensions))
 
     @cached_property
-    def _by_extension(self) -> dict[str, Language]:
-        return {extension: language for language in self.languages for extension in language.extensions}
+    def by_kind(self) -> dict[str, Language]:
+        """The language of every kind of file that the server supports, see `file_kinds`."""
+        return {kind: language for language in self.languages for kind in language.kinds}
+
+    @cached_property
+    def _has_scripts(self) -> bool:
+        return any(language.interpreters for language in self.languages)
 
 
 Kind = Literal["lsp", "dap"]

@@ -149,9 +149,9 @@ def test_it_is_chosen_only_where_no_server_is_installed(tmp_path: Path, monkeypa
     (chosen,) = choose_adapters((), lua, adapter_names())
     assert chosen.name == "lua-language-server"
     left = next(one for one in other_adapters([chosen], adapter_names()) if one.is_fallback)
-    assert not left.supports(".lua")
-    assert left.supports(".kt")
-    assert load_adapter("syntax").supports(".lua")
+    assert ".lua" not in left.by_kind
+    assert ".kt" in left.by_kind
+    assert ".lua" in load_adapter("syntax").by_kind
 
 
 def test_it_is_chosen_by_the_project_file_alone_if_the_code_is_deep_below_it(

@@ -251,14 +251,14 @@ async def test_the_files_of_a_workspace_are_not_looked_through_on_the_event_loop
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: set[int] = set()
-    is_source = kept_index.KeptIndex.is_source
+    is_source = kept_index.KeptIndex._is_source
 
     def recorded(self: kept_index.KeptIndex, path: str) -> bool:
         looked.add(threading.get_ident())
         return is_source(self, path)
 
     (tmp_path / "a.go").write_text("package a\n")
-    monkeypatch.setattr(kept_index.KeptIndex, "is_source", recorded)
+    monkeypatch.setattr(kept_index.KeptIndex, "_is_source", recorded)
     async with kept(tmp_path) as one:
         assert await one.having("package") == ["a.go"]
     assert looked and threading.get_ident() not in looked

@@ -96,8 +96,7 @@ def copied(adapter: Adapter, folder: Path, root: Path) -> None:
             raise CallerError(f"--sample {folder} has more than {_MOST_FILES:,} files; pass a small project")
     shutil.copytree(folder, root, ignore=shutil.ignore_patterns(*ignored), symlinks=True, dirs_exist_ok=True)
     if not any(True for _ in _sources(adapter, root)):
-        extensions = ", ".join(adapter.extensions)
-        raise CallerError(f"--sample {folder} has no source of {adapter.name} ({extensions})")
+        raise CallerError(f"--sample {folder} has no source of {adapter.name} ({', '.join(adapter.by_kind)})")
 
 
 async def sample_of_folder(backend: Backend, name: str) -> Sample:

@@ -14,15 +14,14 @@ from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.requests.containers import Container, Containers
 from lsp_mcp.requests.symbols import SCOPES, Symbol
+from lsp_mcp.syntax.grammars import ModuleNames, grammar_of
 from lsp_mcp.syntax.imports import imported
 
 _MOST_FILES = 24  # which may have to be opened
-_ROOTS = frozenset({"__init__", "mod", "lib", "main", "index"})  # files that may be called like their folders
-_SOURCES = "src"  # a folder that is in no module's name
 _Named = TypeVar("_Named", Container, Symbol)
 
 
-Called = Callable[[str, Sequence[str]], str]
+Called = Callable[[str, Sequence[str], ModuleNames], str]
 """What to call a declaration with this name, inside what has these names; empty if it is not wanted."""
 
 
@@ -37,22 +36,29 @@ async def outlined_symbols(backend: Backend, word: str, called: Called) -> tuple
     containers = Containers(backend)
     found: list[Symbol] = []
     for path in files[:_MOST_FILES]:
-        declared = await containers.known(path)
-        homes = _homes(path.relative_to(backend.root))
+        declared, modules = await containers.known(path), _modules(backend, path)
+        homes = _homes(path.relative_to(backend.root), modules)
         named = []
         for one in declared:
             if word in one.name:
                 around = _around(one, declared)
-                names = (called(one.name, [*home, *around]) for home in homes)
+                names = (called(one.name, [*home, *around], modules) for home in homes)
                 named += [Symbol(name, one.kind, one.place) for name in names if name][:1]
         found += await asyncio.to_thread(_declared_here, backend, path, named)
     return found, bool(words.unknown) or len(files) > _MOST_FILES
 
 
-def _homes(path: Path) -> list[list[str]]:
+def _modules(backend: Backend, path: Path) -> ModuleNames:
+    language = backend.plugin.language_of(path)
+    grammar = grammar_of(language.id) if language else None
+    return grammar.modules if grammar else ModuleNames()
+
+
+def _homes(path: Path, modules: ModuleNames) -> list[list[str]]:
     """By which names code may call the module in `path`, outermost first: `pkg.core` is in `src/pkg/core.py`."""
-    folders, own = [name for name in path.parent.parts if name != _SOURCES], path.name.partition(".")[0]
-    return [[*folders, own], *([folders] if own in _ROOTS else [])]
+    folders = [name for name in path.parent.parts if name not in modules.unnamed_folders]
+    own = path.name.partition(".")[0]
+    return [[*folders, own], *([folders] if own in modules.like_folders else [])]
 
 
 def _around(one: Container, declared: Sequence[Container]) -> list[str]:

@@ -21,12 +21,11 @@ from lsp_mcp.requests.outlined_symbols import imports_of, outlined_symbols
 from lsp_mcp.requests.places import Locator, Place, last_word, location_key, plain_name
 from lsp_mcp.requests.symbols import Symbol, flat, kind_name
 from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.syntax.grammars import ModuleNames
 from lsp_mcp.uris import uri_path
 from lsp_mcp.words.nested import replaced_inside_out
 
 log = logging.getLogger(__name__)
-
-_ROOT_NAMES = ("crate", "self", "super")  # of a module that is not named
 
 _Parts = tuple[str, ...]
 Keep = Callable[[str, Path], bool]
@@ -176,7 +175,7 @@ def is_named(name: str, query: str) -> bool:
     return _ends(parts_of(name), parts_of(query))
 
 
-def _called(wanted: _Parts, separator: str, name: str, scopes: Sequence[str]) -> str:
+def _called(wanted: _Parts, separator: str, name: str, scopes: Sequence[str], modules: ModuleNames) -> str:
     """What of the `wanted` name calls a declaration with this `name` inside `scopes`: all of it, or nothing.
 
     `crate::a::f` and `package.a.f` call `f` of module `a`, and `T::m` what is in `impl T`. With a `separator`, names
@@ -190,7 +189,7 @@ def _called(wanted: _Parts, separator: str, name: str, scopes: Sequence[str]) ->
     whole = (*around, *own)
     first, *rest = wanted
     is_meant = _ends(whole, wanted) or (
-        len(own) <= len(rest) and (whole == tuple(rest) or (first in _ROOT_NAMES and _ends(whole, tuple(rest))))
+        len(own) <= len(rest) and (whole == tuple(rest) or (first in modules.relative and _ends(whole, tuple(rest))))
     )
     return ".".join(wanted) if is_meant and parts_of(name)[-1] == own[-1] else ""
 

@@ -18,7 +18,7 @@ def choose_adapters(names: Iterable[str], root: Path, available: Iterable[str]) 
     """The adapters called `names`; without names, those that fit what is in `root`, one for each language.
 
     Raises:
-        ConfigError: a name is unknown, two of those named answer for the same extension, or nothing fits.
+        ConfigError: a name is unknown, two of those named answer for the same files, or nothing fits.
     """
     named = list(dict.fromkeys(names))
     if not named:
@@ -26,25 +26,25 @@ def choose_adapters(names: Iterable[str], root: Path, available: Iterable[str]) 
     adapters = [load_adapter(name) for name in named]
     owners: dict[str, str] = {}
     for adapter in adapters:
-        for extension in adapter.extensions:
-            if extension in owners:
+        for kind in adapter.by_kind:
+            if kind in owners:
                 raise ConfigError(
-                    f"the backends {owners[extension]} and {adapter.name} both support {extension}; name one of them"
+                    f"the backends {owners[kind]} and {adapter.name} both support {kind}; name one of them"
                 )
-            owners[extension] = adapter.name
+            owners[kind] = adapter.name
     return adapters
 
 
 def other_adapters(chosen: Sequence[Adapter], available: Iterable[str]) -> list[Adapter]:
     """The adapters for all further languages, one for each; the fallback is for those without an installed server."""
-    taken = {extension for adapter in chosen for extension in adapter.extensions}
+    taken = {kind for adapter in chosen for kind in adapter.by_kind}
     adapters = [load_adapter(name) for name in available]
     others = _one_each([adapter for adapter in adapters if not adapter.is_fallback], taken)
     installed = [adapter for adapter in others if is_installed(adapter)]
-    served = taken.union(*(adapter.extensions for adapter in installed))
+    served = taken.union(*(adapter.by_kind for adapter in installed))
     fallbacks = [left for adapter in adapters if adapter.is_fallback and (left := _without(adapter, served))]
-    parsed = {extension for adapter in fallbacks for extension in adapter.extensions}
-    return [*(one for one in others if one in installed or not parsed.issuperset(one.extensions)), *fallbacks]
+    parsed = {kind for adapter in fallbacks for kind in adapter.by_kind}
+    return [*(one for one in others if one in installed or not parsed.issuperset(one.by_kind)), *fallbacks]
 
 
 def parsed_alone(adapters: Iterable[Adapter]) -> list[Adapter]:
@@ -76,8 +76,8 @@ def _chosen(root: Path, available: list[Adapter]) -> list[Adapter]:
     installed = [adapter for adapter in fitting if is_installed(adapter)]
     if installed or any(adapter.install for adapter in fitting):
         return installed or fitting
-    marked = {extension for adapter in fitting for extension in adapter.extensions}
-    return [one for one in parsed_alone(available) if not marked.isdisjoint(one.extensions)] or fitting
+    marked = {kind for adapter in fitting for kind in adapter.by_kind}
+    return [one for one in parsed_alone(available) if not marked.isdisjoint(one.by_kind)] or fitting
 
 
 def _parsed_near(root: Path, available: list[Adapter]) -> list[Adapter]:
@@ -86,17 +86,13 @@ def _parsed_near(root: Path, available: list[Adapter]) -> list[Adapter]:
 
 
 def _without(fallback: Adapter, served: Collection[str]) -> Adapter | None:
-    """`fallback` for those of its languages that have an installed grammar and extensions that are not `served`."""
-    kept = (
-        replace(language, extensions=tuple(e for e in language.extensions if e not in served))
-        for language in fallback.languages
-        if has_grammar(language.id)
-    )
-    languages = tuple(language for language in kept if language.extensions)
+    """`fallback` for those of its languages that have an installed grammar and kinds of files that are not `served`."""
+    kept = (language.without(served) for language in fallback.languages if has_grammar(language.id))
+    languages = tuple(language for language in kept if language.kinds)
     if not languages:
         return None
-    extensions = [extension for language in languages for extension in language.extensions]
-    return replace(fallback, languages=languages, initialization_options={"extensions": extensions})
+    kinds = [kind for language in languages for kind in language.kinds]
+    return replace(fallback, languages=languages, initialization_options={"files": kinds})
 
 
 def _is_near(root: Path, adapter: Adapter) -> bool:
@@ -104,7 +100,9 @@ def _is_near(root: Path, adapter: Adapter) -> bool:
     # One source file somewhere in it says nothing about a whole machine or home folder.
     depths = () if too_wide(root) else ("", "[!.]*/")
     # A hidden file, such as `.mcp.json`, says nothing about the code.
-    return any(next(root.glob(f"{d}[!.]*{e}"), None) for e in adapter.extensions for d in depths)
+    names = [name for language in adapter.languages for name in language.file_names if not name.startswith(".")]
+    wanted = [*(f"[!.]*{extension}" for extension in adapter.extensions), *names]
+    return any(next(root.glob(f"{depth}{one}"), None) for one in wanted for depth in depths)
 
 
 def _fitting(root: Path, available: list[Adapter]) -> list[Adapter]:
@@ -133,11 +131,11 @@ def _preference(adapter: Adapter) -> tuple[bool, ...]:
 
 
 def _one_each(adapters: list[Adapter], taken: Iterable[str] = ()) -> list[Adapter]:
-    """Of adapters that support the same file, the best one, unless its extension is `taken`; in the same order."""
+    """Of adapters that support the same file, the best one, unless files of it are `taken`; in the same order."""
     owned = set(taken)
     best = []
     for adapter in sorted(adapters, key=_preference):
-        if owned.isdisjoint(adapter.extensions):
-            owned.update(adapter.extensions)
+        if owned.isdisjoint(adapter.by_kind):
+            owned.update(adapter.by_kind)
             best.append(adapter)
     return [adapter for adapter in adapters if adapter in best]

@@ -287,9 +287,9 @@ class Neovims:
         for client in await self._code_host.clients.all():
             adapter = await _adapter(self._code_host, client)
             related = client.root is None or client.root.is_relative_to(root) or root.is_relative_to(client.root)
-            taken = {extension for backend in self.code.backends for extension in backend.plugin.adapter.extensions}
+            taken = {kind for backend in self.code.backends for kind in backend.plugin.adapter.by_kind}
             able = all(client.capabilities.get(provider) for provider in _NEEDED)
-            if related and able and adapter.extensions and taken.isdisjoint(adapter.extensions):
+            if related and able and adapter.by_kind and taken.isdisjoint(adapter.by_kind):
                 self.code.join(adapter)
         self._joined = seen  # not earlier: the next caller must look again if this one gives up
 

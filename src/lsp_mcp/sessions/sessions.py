@@ -202,8 +202,8 @@ class Sessions:
         if not waiting:
             return backends
         parsing = self._parsing()
-        spoken = {extension for session in parsing for extension in session.adapter.extensions}
-        replaced = [session for session in waiting if not spoken.isdisjoint(session.adapter.extensions)]
+        spoken = {kind for session in parsing for kind in session.adapter.by_kind}
+        replaced = [session for session in waiting if not spoken.isdisjoint(session.adapter.by_kind)]
         for session in replaced:
             if session.state() == "stopped":
                 session.begin()  # it goes on loading, while another one answers
@@ -399,7 +399,7 @@ class Sessions:
         for backend in self.backends:
             if backend.plugin.language_of(path):
                 return backend
-        if adapter := self._languages.supporting(path.suffix):
+        if adapter := self._languages.supporting(path):
             self.join(adapter)
             session = self.session(adapter)
             return next((one for one in self._standing_in([session]) if one.plugin.language_of(path)), session)
@@ -408,7 +408,7 @@ class Sessions:
             self.host.check()
         if not self._sessions:
             raise self._none()
-        known = "; ".join(f"{b.plugin.name} supports {', '.join(b.plugin.adapter.extensions)}" for b in self.backends)
+        known = "; ".join(f"{b.plugin.name} supports {', '.join(b.plugin.adapter.by_kind)}" for b in self.backends)
         raise PathError(f"no backend supports {shown}: {known}.{self._cure(path)}")
 
     def _cure(self, path: Path) -> str:

@@ -28,6 +28,14 @@ _PACK = "tree_sitter_language_pack"
 _INHERITS = re.compile(r"\A; inherits: (\w+)\n")
 
 
+class ModuleNames(Struct, frozen=True, forbid_unknown_fields=True):
+    """By which names code calls the module that a file is."""
+
+    like_folders: tuple[str, ...] = ()  # files, without their extensions, whose module may be called like the folder
+    unnamed_folders: tuple[str, ...] = ()  # which are in no module's name
+    relative: tuple[str, ...] = ()  # what a path may begin with instead of a module's name
+
+
 class _Described(Struct, forbid_unknown_fields=True):
     """A `grammar.toml`."""
 
@@ -35,14 +43,24 @@ class _Described(Struct, forbid_unknown_fields=True):
     function: str = "language"  # the function in it
     directives: bool = False  # whether texts have lines for C's preprocessor
     same_as: str = ""  # the language with the same grammar and queries
+    modules: ModuleNames = ModuleNames()
 
 
 class Grammar:
     """One grammar, with its queries."""
 
-    def __init__(self, name: str, language: Language, *, has_directives: bool, is_packed: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        language: Language,
+        *,
+        has_directives: bool,
+        is_packed: bool = False,
+        modules: ModuleNames | None = None,
+    ) -> None:
         self.name = name
         self.language = language
+        self.modules = modules or ModuleNames()
         self.has_directives = has_directives  # lines for C's preprocessor
         self.is_packed = is_packed
 
@@ -81,7 +99,7 @@ def grammar_of(language_id: str) -> Grammar | None:
         language = Language(getattr(import_module(described.package), described.function)())
     except ImportError:
         return None
-    return Grammar(language_id, language, has_directives=described.directives)
+    return Grammar(language_id, language, has_directives=described.directives, modules=described.modules)
 
 
 def has_query(language_id: str, name: str) -> bool:

@@ -26,7 +26,7 @@ _DEFINITION = re.compile(
 )
 _NO_DEFINITION = re.compile(
     r"import|export|use_|using|parameter|argument|catch|^for_|pattern|package|expression|impl_item|extern|template"
-    r"|tuple|list_item|preproc|array_|frame_|namespace_alias|case_"
+    r"|tuple|list_item|preproc|array_|frame_|namespace_alias|case_|image_"
 )
 _WITH_BODY = re.compile(r"(?:struct|class|union|enum)_specifier$")
 _TYPE = re.compile(r"class|object|interface|struct|enum|type|trait|protocol|alias")

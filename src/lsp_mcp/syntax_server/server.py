@@ -67,12 +67,12 @@ class SyntaxServer(LanguageServer):
     def prepare(self, params: lsp.InitializeParams) -> None:
         """Know the workspace; nothing is read before a question needs it.
 
-        `initializationOptions.extensions` limits it to files with these extensions.
+        `initializationOptions.files` limits it to files of these kinds, see `file_kinds`.
         """
         adapter = read_adapter(data_folder("adapters") / "lsp" / "syntax.toml")
         options = params.initialization_options
-        only = options.get("extensions") if isinstance(options, dict) else getattr(options, "extensions", None)
-        languages = {ext: one.id for one in adapter.languages for ext in one.extensions if not only or ext in only}
+        only = options.get("files") if isinstance(options, dict) else getattr(options, "files", None)
+        languages = {kind: one.id for kind, one in adapter.by_kind.items() if not only or kind in only}
         folders = [folder.uri for folder in params.workspace_folders or ()] or [params.root_uri or ""]
         roots = [uri_path(uri) for uri in folders if uri]
         unit = self.workspace.position_encoding

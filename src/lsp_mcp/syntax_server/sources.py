@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from lsp_mcp.disk.files import Files
 from lsp_mcp.errors import LspMcpError, PathError, RefusedError
+from lsp_mcp.file_kinds import kind_of
 from lsp_mcp.remembered import Remembered
 from lsp_mcp.syntax.codes import code_of
 from lsp_mcp.syntax.definitions import Definition, definitions
@@ -43,7 +44,7 @@ class Source(Struct, frozen=True):
 
 
 class Sources:
-    """The files below `roots` in the `languages` (ids by extension). `shown` gives the text of an open document.
+    """The files below `roots` in the `languages` (ids by kind of file). `shown` gives the text of an open document.
 
     Methods that are not `async` may take a while: call them in a thread.
     """
@@ -80,9 +81,10 @@ class Sources:
             PathError: it cannot be read, or is in no language known here.
             RefusedError: there is no grammar for its language.
         """
-        language_id = self._languages.get(path.suffix)
-        if language_id is None:
-            raise PathError(f"{path}: files named *{path.suffix} are in no language that this server knows")
+        kind = kind_of(path, self._languages)
+        if kind is None:
+            raise PathError(f"{path} is in no language that this server knows by its name or its first line")
+        language_id = self._languages[kind]
         grammar = grammar_of(language_id)
         if grammar is None:
             raise RefusedError(f"no grammar for {language_id} is installed: pip install 'lsp-mcp[grammars]'")
@@ -157,7 +159,7 @@ class Sources:
         for root in self._roots:
             for folder, folders, names in os.walk(root):
                 folders[:] = [name for name in folders if name not in self._ignored]
-                found += [Path(folder, name) for name in names if os.path.splitext(name)[1] in self._languages]  # noqa: PTH122
+                found += [Path(folder, name) for name in names if kind_of(f"{folder}/{name}", self._languages)]
                 if len(found) > _MOST_FILES:
                     raise RefusedError(f"{root} has more than {_MOST_FILES:,} source files")
         return tuple(found)

@@ -116,7 +116,7 @@ class ImpactTools(AnchorToolset):
         exported = {symbol.name: symbol for one in found for symbol in one.exported}
         through = {symbol.name: symbol for one in found for symbol in one.through}
         about = [one.symbol.place.path for one in found]
-        order = ranked(tests.values(), about, backends[0].plugin.adapter) if backends else []
+        order = ranked(tests.values(), about)
         names = first_few([one.symbol.name for one in found], 5)
         files = count(len({path for path, _ in tests}), "file")
         callers, reached = count(len(functions), "function"), f"{count(len(tests), 'test')} in {files}"

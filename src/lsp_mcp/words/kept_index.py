@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import os
 import struct
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -62,10 +61,8 @@ class KeptIndex:
         self._closed = False
 
     def is_source(self, path: str) -> bool:
-        """Whether the file `path` belongs into the index."""
-        extension = os.path.splitext(path)[1]  # noqa: PTH122 (no Path: there are thousands)
-        is_named = self._adapter.supports(extension) or (self._language_of and self._language_of(Path(path)))
-        return bool(is_named) and not self._adapter.is_generated(path)
+        """Whether the file `path` belongs into the index, or is there: what it was told by may be gone."""
+        return path in self.index or self._is_source(path)
 
     def begin(self) -> None:
         """Start reading the unread files, unless that is already under way."""
@@ -139,9 +136,13 @@ class KeptIndex:
             self._pending = set()
             await asyncio.to_thread(self._read_all, pending, held)
 
+    def _is_source(self, path: str) -> bool:
+        is_named = self._adapter.language_of(path) or (self._language_of and self._language_of(Path(path)))
+        return bool(is_named) and not self._adapter.is_generated(path)
+
     def _read_first(self, listed: list[str], held: Mapping[str, Text]) -> bool:
         """Load the stored index as far as it is valid, and read the rest; returns whether that is worth storing."""
-        sources = [path for path in listed if self.is_source(path)]
+        sources = [path for path in listed if self._is_source(path)]
         self._total = len(sources)
         file = self._file()
         if file and (table := load(file, self._rules())):
@@ -174,7 +175,7 @@ class KeptIndex:
                 return
             if text := held.get(path):
                 self._put(path, text.content.encode("utf-8", "surrogatepass"), 0)
-            elif stamp := _stamp(path):
+            elif self._is_source(path) and (stamp := _stamp(path)):
                 self._put(path, content_or_nothing(path), stamp)
             else:
                 self.index.drop(path)

@@ -80,9 +80,9 @@ async def package_move(backend: Backend, old: Path, new: Path) -> PackageMove | 
     packages = backend.plugin.renaming.packages
     if packages is None:
         return None
-    tests = backend.plugin.adapter.tests.file_pattern
+    tests = backend.plugin.adapter.tests
     own = [path for path in source_files(old, backend) if path.parent == old]
-    for path in sorted(own, key=lambda path: bool(tests and re.search(tests, path.name))):
+    for path in sorted(own, key=lambda path: tests.has(path, backend.root)):
         try:
             text = await backend.documents.text(path)
         except PathError:

@@ -276,9 +276,9 @@ async def package_at(backend: Backend, packages: Packages, folder: Path, file: P
         RefusedError: it is in no module, or its folder's name is not a name for a package.
     """
     name = ""
-    tests = backend.plugin.adapter.tests.file_pattern
+    tests = backend.plugin.adapter.tests
     present = [one for one in source_files(folder, backend) if one.parent == folder] if folder.is_dir() else []
-    for path in sorted(present, key=lambda one: (one != file, bool(tests and re.search(tests, one.name)))):
+    for path in sorted(present, key=lambda one: (one != file, tests.has(one, backend.root))):
         if found := package_clause(backend.plugin, path, (await backend.documents.text(path)).content):
             name = found["name"]
             break
@@ -304,7 +304,7 @@ async def cycle(backend: Backend, texts: Mapping[Path, Text], start: Path) -> li
     root_path = import_path(packages, start)
     module = next(one for one in (start, *start.parents) if (one / packages.module_file).is_file())
     module_path = import_path(packages, module)
-    tests = backend.plugin.adapter.tests.file_pattern
+    tests = backend.plugin.adapter.tests
     came_from: dict[str, str] = {}
     left = [root_path]
     while left:
@@ -312,7 +312,7 @@ async def cycle(backend: Backend, texts: Mapping[Path, Text], start: Path) -> li
         folder = module / here.removeprefix(module_path).lstrip("/")
         files = {*(path for path in texts if path.parent == folder), *(_in(folder, backend))}
         for path in sorted(files):
-            if tests and re.search(tests, path.name):
+            if tests.has(path, backend.root):
                 continue
             read = await declared_in(backend, path, texts.get(path))
             for other in read.imports if read else ():

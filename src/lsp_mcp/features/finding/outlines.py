@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,7 +46,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
     closed = backend.plugin.documents.outlines_closed
     opened = set(files if closed else _headers_first(backend, files)[:_MOST_OPENED])
     room = asyncio.Semaphore(_AT_ONCE)
-    tests = backend.plugin.adapter.tests.file_pattern
+    tests = backend.plugin.adapter.tests
     done = 0
 
     async def outline(path: Path) -> FileOutline | None:
@@ -64,7 +63,7 @@ async def outlines(backend: Backend, files: Sequence[Path]) -> list[FileOutline]
                     symbols = await document_symbols(backend, path, opened=not closed)
                 except (PathError, RefusedError):
                     symbols = None
-            return FileOutline(path, lines, symbols, bool(tests and re.search(tests, path.name)))
+            return FileOutline(path, lines, symbols, tests.has(path, backend.root))
 
     with phase(lambda: f"outline {done} of {len(files)} files"), ungrouped():
         async with asyncio.TaskGroup() as group:

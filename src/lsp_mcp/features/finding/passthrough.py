@@ -51,7 +51,7 @@ async def send(
     """
     home = home_document(params)
     if home and not backend.plugin.language_of(uri_path(home)):
-        known = ", ".join(backend.plugin.adapter.extensions)
+        known = ", ".join(backend.plugin.adapter.by_kind)
         raise PathError(f"{uri_path(home).name} is not a file that {backend.plugin.name} answers for ({known})")
     named = documents(params, home) | ({home} if home else set())
     if home:

@@ -13,10 +13,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.hierarchy import call_tree
+from lsp_mcp.requests.attributes import in_tests
 from lsp_mcp.requests.call_places import is_called
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import definition_places
@@ -57,7 +57,7 @@ async def in_role(backend: Backend, path: Path, point: Point, places: Sequence[P
     if role == "all":
         return InRole(tuple(places))
     if role == "test":
-        return InRole(tuple(place for place in places if _is_in_test(backend.plugin.adapter, place)))
+        return InRole(tuple(await in_tests(backend, places)))
     if role == "call":
         tree = await call_tree(backend, path, point, "incoming", 1, _MOST_CALLERS)
         sites = {(call.path, call.span.start) for root in tree.roots for one in root.children for call in one.sites}
@@ -117,15 +117,6 @@ def _may_write(place: Place) -> bool:
     """Whether something is done with what is in the value, or with its address, in a language without such a query."""
     content, start = place.text.content, place.text.point_offset(place.span.start)
     return content[:start].endswith("&") or bool(_MAY_WRITE.match(content, place.text.point_offset(place.span.end)))
-
-
-def _is_in_test(adapter: Adapter, place: Place) -> bool:
-    tests = adapter.tests
-    if tests.file_pattern:
-        return re.search(tests.file_pattern, place.path.name) is not None
-    if not tests.name_pattern:
-        raise RefusedError(f"which uses are tests is not known for {adapter.name}; pass path= for the folder of tests")
-    return re.search(tests.name_pattern, place.container) is not None
 
 
 async def _taken(backend: Backend, places: Sequence[Place]) -> set[Place]:

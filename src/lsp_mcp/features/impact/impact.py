@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
@@ -22,6 +20,7 @@ from lsp_mcp.features.renaming.named_after import declared_beside
 from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count
+from lsp_mcp.requests.attributes import attributes
 from lsp_mcp.requests.containers import Containers
 from lsp_mcp.requests.import_aliases import with_aliases
 from lsp_mcp.requests.places import Place, last_word
@@ -35,7 +34,6 @@ NO_CALLS = "no call hierarchy"
 """The gap of a server without this request."""
 
 _MOST_USES = 10_000
-_MOST_ATTRIBUTES = 12  # lines before a function
 _DECLARED = 2  # the usual number of declarations and definitions of a symbol
 _MOST_OPENED = 12  # files opened to find the functions around uses, for a server that needs them open
 
@@ -87,35 +85,28 @@ async def impact(backend: Backend, path: Path, point: Point, depth: int, most: i
     return await _Impact(backend, depth, most).run(path, point)
 
 
-def is_test(adapter: Adapter, path: Path, name: str) -> bool:
-    """Whether the function `name` (as in a call hierarchy) of `path` is run as a test."""
-    tests = adapter.tests
-    return bool(
-        tests.function_pattern and re.search(tests.function_pattern, name) and re.search(tests.file_pattern, path.name)
-    )
+def is_called_test(backend: Backend, path: Path, name: str) -> bool:
+    """Whether the function `name` (as in a call hierarchy) of `path` is run as a test because of that name."""
+    tests = backend.plugin.adapter.tests
+    is_called = tests.function_pattern and re.search(tests.function_pattern, name)
+    return bool(is_called and (not tests.file_pattern or tests.has(path, backend.root)))
 
 
-def runs_as_test(adapter: Adapter, place: Place, name: str) -> bool:
-    """Whether what is declared at `place` is or has a test: by its name, an attribute before it, or its file.
-
-    Where neither names nor attributes tell, all code of a test file does.
-    """
-    tests = adapter.tests
-    if is_test(adapter, place.path, name):
-        return True
-    if tests.attribute_pattern:
-        return any(re.search(tests.attribute_pattern, line) for line in _attributes(place))
-    return bool(not tests.function_pattern and tests.file_pattern and re.search(tests.file_pattern, str(place.path)))
+def is_test(backend: Backend, place: Place, name: str) -> bool:
+    """Whether the function `name` that is declared at `place` is run as a test: by that name or an attribute."""
+    pattern = backend.plugin.adapter.tests.attribute_pattern
+    is_marked = bool(pattern) and any(re.search(pattern, line) for line in attributes(place))
+    return is_marked or is_called_test(backend, place.path, name)
 
 
-def _attributes(place: Place) -> Iterator[str]:
-    """The lines before the declaration at `place` that have its attributes and comments, the nearest first."""
-    around = place.text.numbered(place.span, _MOST_ATTRIBUTES)
-    before = [line.strip() for number, line in around if number < place.span.start.line]
-    return takewhile(lambda line: line.startswith(("#", "/", "@", "*")), reversed(before))
+def has_test(backend: Backend, place: Place, name: str) -> bool:
+    """Whether what is declared at `place` is a test; where neither names nor attributes tell, all in a test file is."""
+    tests = backend.plugin.adapter.tests
+    by_file = not (tests.function_pattern or tests.attribute_pattern) and tests.has(place.path, backend.root)
+    return by_file or is_test(backend, place, name)
 
 
-def ranked(tests: Iterable[Reached], about: Sequence[Path], adapter: Adapter) -> list[Reached]:
+def ranked(tests: Iterable[Reached], about: Sequence[Path]) -> list[Reached]:
     """`tests`, first those named after the files `about`, then by distance."""
     stems = {path.stem for path in about}
     folders = {path.parent for path in about}
@@ -209,7 +200,7 @@ class _Impact:
 
     async def _callers(self, symbol: Symbol, impact: Impact, *, is_asked: bool) -> Tree:
         def ends(file: Path, name: str) -> bool:
-            return is_test(self._backend.plugin.adapter, file, name)
+            return is_called_test(self._backend, file, name)
 
         if not self._backend.capabilities.get("callHierarchyProvider"):
             name = self._backend.plugin.name
@@ -247,7 +238,7 @@ class _Impact:
         return list(users)
 
     async def _sort(self, callers: Iterable[Node], impact: Impact) -> None:
-        adapter = self._backend.plugin.adapter
+        tests = self._backend.plugin.adapter.tests
         seen: set[tuple[Path, Point]] = {(impact.symbol.place.path, impact.symbol.place.span.start)}
         level: list[tuple[Node, tuple[str, ...]]] = [(node, ()) for node in callers]
         while level:
@@ -259,7 +250,7 @@ class _Impact:
                 if (place.path, place.span.start) in seen:
                     continue
                 seen.add((place.path, place.span.start))
-                if runs_as_test(adapter, place, last_word(node.symbol.name)):
+                if has_test(self._backend, place, last_word(node.symbol.name)):
                     impact.tests.append(Reached(symbol, way))
                 else:
                     impact.functions.append(Reached(symbol, way))
@@ -269,7 +260,7 @@ class _Impact:
             for one in impact.functions
             if one.symbol.kind != "module"  # the code of a file outside of functions
             and self._backend.plugin.is_exported(one.symbol.name, one.symbol.place.path)
-            and not (adapter.tests.file_pattern and re.search(adapter.tests.file_pattern, one.symbol.place.path.name))
+            and not tests.has(one.symbol.place.path, self._backend.root)
         ]
 
     async def _through(self, path: Path, point: Point) -> list[Symbol]:

@@ -59,7 +59,7 @@ async def left_unused(
         left = [use for use in uses if not _is_in(deleted, use.path, use.span.start)]
         if not left:
             result.unused.append(used[site])
-        elif only_in_tests(backend, left) and not only_in_tests(backend, [used[site].place]):
+        elif await only_in_tests(backend, left) and not await only_in_tests(backend, [used[site].place]):
             result.by_tests.append(used[site])
     return result
 

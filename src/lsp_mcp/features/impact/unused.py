@@ -23,6 +23,7 @@ from lsp_mcp.features.renaming.mentions import mentioned
 from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import hiding
 from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.requests.attributes import in_tests
 from lsp_mcp.requests.containers import TYPES, Container, Containers
 from lsp_mcp.requests.places import Place, last_word, text_or_none
 from lsp_mcp.requests.refusals import note
@@ -114,7 +115,6 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
     with phase(lambda: f"{done} of {len(checked)} symbols asked about"), suppress(TimeoutError), ungrouped():
         async with asyncio.timeout(_SHARE * within(math.inf)), asyncio.TaskGroup() as group:
             tasks += [group.create_task(verdict(one)) for one in checked]
-    tests = backend.plugin.adapter.tests.file_pattern
     for one, task in zip(checked, tasks, strict=True):
         if task.cancelled():
             result.late += 1
@@ -133,7 +133,7 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
             result.exported.append(one)
         elif not found.uses:
             (result.in_headers if found.is_in_header else result.unused).append(one)
-        elif _only_in(tests, found.uses) and not _only_in(tests, [one.place]):
+        elif await only_in_tests(backend, found.uses) and not await only_in_tests(backend, [one.place]):
             result.by_tests.append(one)
     refused = sum(map(len, result.refused.values()))
     result.checked = len(checked) - result.late - len(result.unanswered) - refused - len(result.doubted)
@@ -145,7 +145,7 @@ def is_judged(backend: Backend, one: Container) -> bool:
     adapter = backend.plugin.adapter
     implicit = adapter.tests.implicit_pattern
     line = one.place.text.line(one.place.span.start.line)
-    called = is_test(adapter, one.place.path, last_word(one.name)) or (implicit and re.search(implicit, line))
+    called = is_test(backend, one.place, last_word(one.name)) or (implicit and re.search(implicit, line))
     return one.kind in _JUDGED and not called
 
 
@@ -157,9 +157,12 @@ async def sure_uses(backend: Backend, word_check: WordCheck, one: Container) -> 
     return found.uses
 
 
-def only_in_tests(backend: Backend, places: Sequence[Place]) -> bool:
-    """Whether all of `places` are in files of tests."""
-    return _only_in(backend.plugin.adapter.tests.file_pattern, places)
+async def only_in_tests(backend: Backend, places: Sequence[Place]) -> bool:
+    """Whether all of `places` are in code of tests. Raises as `in_tests`, but says no where that is not known."""
+    try:
+        return len(await in_tests(backend, places)) == len(places)
+    except RefusedError:
+        return False
 
 
 def _reason(backend: Backend, refusal: RefusedError) -> str:
@@ -191,15 +194,11 @@ def _candidates(backend: Backend, declared: Sequence[Container], result: Unused)
             continue  # its other name is judged
         # What an interface asks for says which types implement it, even if nobody calls it.
         asked_for = one.kind == "method" and one.owner in interfaces
-        if asked_for or is_test(adapter, one.place.path, name) or (implicit and re.search(implicit, line)):
+        if asked_for or is_test(backend, one.place, name) or (implicit and re.search(implicit, line)):
             result.implicit.append(name)
         else:
             found.append(one)
     return sorted(found, key=lambda one: backend.plugin.is_exported(one.name, one.place.path))  # stable: those last
-
-
-def _only_in(pattern: str, places: Sequence[Place]) -> bool:
-    return bool(pattern) and all(re.search(pattern, place.path.name) for place in places)
 
 
 async def _known_verdict(
@@ -228,12 +227,12 @@ async def _verdict(backend: Backend, word_check: WordCheck, one: Container) -> _
     declared = await _declared(backend, one) if len(elsewhere) <= _MOST_DECLARED else []
     uses = [use for use in elsewhere if (use.path, use.span.start) not in declared]
     # What only tests seem to use may be used by code that the server does not understand.
-    by_tests = only_in_tests(backend, uses) and not only_in_tests(backend, [one.place])
+    by_tests = await only_in_tests(backend, uses) and not await only_in_tests(backend, [one.place])
     if (not uses or by_tests) and (name := last_word(one.name)).isidentifier():
         claim = Claim(name, (path, start), {*found.sites, *declared}, searched=found.searched, apart=found.apart)
         text = await word_check.check(claim)
         uses += _elsewhere(one, text.missing)
-        is_settled = not only_in_tests(backend, uses) if by_tests else bool(uses)
+        is_settled = not await only_in_tests(backend, uses) if by_tests else bool(uses)
         if not is_settled and (doubts := {file for gap in hiding(text.gaps) for file in gap.files}):
             return _Verdict([], doubts=frozenset(doubts))
         if not uses and await implied(backend, word_check.definitions, path, one.place.text, one.place.span):

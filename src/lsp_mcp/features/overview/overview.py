@@ -119,7 +119,6 @@ def _complete(found: Overview) -> None:
 
 async def _read(backend: Backend, paths: Sequence[Path], root: Path, known: Folders, found: Overview) -> None:
     """Add the folders of `paths`, with their sizes and imports, to `found`."""
-    tests = backend.plugin.adapter.tests.file_pattern
     silent: set[str] = set()
     imported: Counter[str] = Counter()
     languages: Counter[str] = Counter()
@@ -138,7 +137,7 @@ async def _read(backend: Backend, paths: Sequence[Path], root: Path, known: Fold
             name = "" if str(file.parent) == "." else str(file.parent)
             folder = found.folders.setdefault(name, Folder(name))
             folder.files += 1
-            is_test = bool(tests and re.search(tests, path.name))
+            is_test = backend.plugin.adapter.tests.has(path, root)
             folder.tests += is_test
             folder.lines += text.line_count
             (headers if backend.plugin.is_header(path) else languages)[language.name] += text.line_count
@@ -164,13 +163,11 @@ async def _entries(backends: Sequence[Backend], root: Path) -> list[Place]:
     found: list[Place] = []
     for backend in backends:
         having = {path for word in ENTRY_WORDS for path in (await backend.words.files_with(word)).files}
-        tests = backend.plugin.adapter.tests.file_pattern
+        tests = backend.plugin.adapter.tests
         counted = [
             path
             for path in having
-            if path.is_relative_to(root)
-            and not backend.plugin.ignores(path.parent, root)
-            and not (tests and re.search(tests, path.name))
+            if path.is_relative_to(root) and not backend.plugin.ignores(path.parent, root) and not tests.has(path, root)
         ]
         for path in sorted(counted, key=lambda path: _closeness(path, root))[:_MOST_ENTRIES]:
             language = backend.plugin.language_of(path)
@@ -209,11 +206,11 @@ async def _used(backend: Backend, paths: Sequence[Path], root: Path, found: Over
     """
     if not backend.plugin.documents.outlines_closed:
         return []
-    tests = backend.plugin.adapter.tests.file_pattern
+    tests = backend.plugin.adapter.tests
     by_folder: dict[str, list[Path]] = defaultdict(list)
     for path in paths:
         name = str(PurePosixPath(path.relative_to(root)).parent)
-        if not (tests and re.search(tests, path.name)):
+        if not tests.has(path, root):
             by_folder["" if name == "." else name].append(path)
     first = sorted(found.folders.values(), key=lambda one: -one.used_by)
     chosen = [path for one in first if one.used_by for path in by_folder[one.name]][:_MOST_OUTLINED]

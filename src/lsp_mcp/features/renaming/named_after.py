@@ -11,7 +11,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from lsp_mcp.adapters import Tests
 from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.errors import PathError, RefusedError
@@ -177,9 +176,10 @@ def _known(rules: Renaming, member: str) -> str:
     return next((what for pattern, what in rules.known_by_name.items() if re.fullmatch(pattern, member)), "")
 
 
-def no_longer_run(tests: Tests, renamed: Renamed, new_name: str) -> bool:
+def no_longer_run(backend: Backend, renamed: Renamed, new_name: str) -> bool:
     """Whether `renamed` is a test by its name, and is none when it is called `new_name`."""
-    if renamed.owner or not re.search(tests.file_pattern, renamed.symbol.place.path.name):
+    tests = backend.plugin.adapter.tests
+    if renamed.owner or (tests.file_pattern and not tests.has(renamed.symbol.place.path, backend.root)):
         return False
     was, becomes = (re.search(tests.function_pattern, name) for name in (renamed.name, new_name))
     return bool(was and not becomes)

@@ -179,7 +179,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         dynamic = await found_by_name(backend, renamed, new_name, sites)
         plan = replace(plan, confirmations=(*plan.confirmations, *dynamic))
     lost = ""
-    if (tests := backend.plugin.adapter.tests) and renamed and no_longer_run(tests, renamed, new_name):
+    if renamed and no_longer_run(backend, renamed, new_name):
         lost = f"{new_name} is not run as a test, as {renamed.name} was"
     notice = news("applied", lost) if lost else None
     if not backend.plugin.adapter.rename.check:

@@ -204,4 +204,5 @@ async def _unknown() -> float:
 
 def _watched_names(adapter: Adapter) -> list[str]:
     """Glob patterns of files that interest a server: its sources, and build configuration."""
-    return [f"*{extension}" for extension in adapter.extensions] + sorted({*adapter.workspace.root_markers})
+    names = {name for language in adapter.languages for name in language.file_names}
+    return [f"*{extension}" for extension in adapter.extensions] + sorted({*names, *adapter.workspace.root_markers})

@@ -368,8 +368,7 @@ class Documents:
         language = self._plugin.language_of(path)
         if language is None:
             raise PathError(
-                f"{path.name} is not a file that {self._adapter.name} answers for "
-                f"({', '.join(self._adapter.extensions)})"
+                f"{path.name} is not a file that {self._adapter.name} answers for ({', '.join(self._adapter.by_kind)})"
             )
         if self._opening:
             self._opening(path, text, self._notify)

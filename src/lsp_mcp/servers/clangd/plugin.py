@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -34,7 +34,7 @@ class ClangdPlugin(SessionPlugin):
     def __init__(self, adapter: Adapter, compilation: Compilation = COMPILATION) -> None:
         super().__init__(adapter)
         self._compilation = compilation
-        self._language_of = adapter.language_of
+        self._language_of: Callable[[Path], Language | None] = adapter.language_of
         self._indexes_all = True
 
     def coverage(self, start: Start) -> Coverage:

@@ -65,6 +65,7 @@ class Build(Coverage):
         self._has_changed = False  # any file, since then
         self._configs: list[Path] = []  # files by which the server changes commands
         self._flagged: tuple[Database, str, bool] | None = None  # whether commands of a database have text like that
+        self._databases: list[Path] | None = None  # all in the workspace, once they are known
         self._problems: list[str] | None = None  # problems of the server's database; None: it has none yet
 
     # --- for the start of a server -----------------------------------------------------------------
@@ -182,6 +183,8 @@ class Build(Coverage):
     def changed(self, paths: Sequence[Path]) -> None:
         """Note that these were created, changed or deleted."""
         self._has_changed = True
+        if any(path.name == self._rules.database for path in paths):
+            self._databases = None
         if self.remote:
             self.remote.changed()
         self.files.changed(paths)
@@ -269,7 +272,10 @@ class Build(Coverage):
         """How to get a database if there is none, and other news about it."""
         if self._problems is None:
             return []
-        texts = database_news(self._adapter, self._rules, self._workspace.root, self._database, self.display_path)
+        if self._databases is None:
+            self._databases = self._feed.files_named([self._rules.database])
+        root = self._workspace.root
+        texts = database_news(self._adapter, self._rules, root, self._database, self._databases, self.display_path)
         if example := self._elsewhere.example:
             texts.append(
                 f"some files of the build are outside the workspace root, such as {example}: not all changes to "

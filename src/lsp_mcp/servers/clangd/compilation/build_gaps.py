@@ -7,9 +7,12 @@ from pathlib import Path
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import first_few
 from lsp_mcp.servers.clangd.compilation.chosen_database import ChosenDatabase
 from lsp_mcp.servers.clangd.compilation.database import Database
 from lsp_mcp.servers.clangd.rules import Compilation
+
+_MERGED = 3  # databases that a command names
 
 DisplayPath = Callable[[Path], str]
 
@@ -29,13 +32,26 @@ def database_gaps(
 
 
 def database_news(
-    adapter: Adapter, rules: Compilation, root: Path, database: ChosenDatabase, display_path: DisplayPath
+    adapter: Adapter,
+    rules: Compilation,
+    root: Path,
+    database: ChosenDatabase,
+    below: Sequence[Path],
+    display_path: DisplayPath,
 ) -> list[str]:
-    """Which database the server uses, if that may be unexpected, or how to get one."""
+    """Which database the server uses, if that may be unexpected, or how to get one; `below`: all in the workspace."""
     used, texts = database.used, []
     if used and used.file != database.given and used.file.parent != root:
-        texts.append(f"{adapter.name} uses {display_path(used.file)}")
-    if database.now is None:
+        others = first_few([display_path(file) for file in below if file != used.file])
+        texts.append(f"{adapter.name} uses {display_path(used.file)}{f', not {others}' if others else ''}")
+    if database.now is None and below:
+        names = [display_path(file) for file in below]
+        merged = f"jq -s add {' '.join(names[:_MERGED])}{' …' * (len(names) > _MERGED)} > {rules.database}"
+        texts.append(
+            f"{rules.database} is only deeper in {root}: {first_few(names)}; merge them ({merged}), name one with "
+            "--compile-commands, or start lsp-mcp in the folder of one project"
+        )
+    elif database.now is None:
         texts.append(
             f"{rules.database} is not in {root}, its usual build folders or above; make one "
             f"({rules.how_to_get}) or name it with --compile-commands"

@@ -1,0 +1,1 @@
+(operatorunit . (identifier) @name "=") @definition.variable

@@ -1,0 +1,1 @@
+(module (expression_statement (assignment left: (identifier) @name) @definition.variable))
