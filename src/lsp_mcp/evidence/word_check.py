@@ -33,6 +33,7 @@ from lsp_mcp.evidence.explainers.as_argument import AsArgument
 from lsp_mcp.evidence.explainers.as_exported import AsExported
 from lsp_mcp.evidence.explainers.as_keyword import AsKeyword, AsListedKeyword
 from lsp_mcp.evidence.explainers.by_definition import MOST_ASKED, ByDefinition
+from lsp_mcp.evidence.explainers.declared_apart import DeclaredApart
 from lsp_mcp.evidence.explainers.in_directive import InDirective
 from lsp_mcp.evidence.explainers.in_function import InFunction, OfParameter
 from lsp_mcp.evidence.explainers.in_index import InIndex
@@ -67,6 +68,7 @@ EXPLAINERS: tuple[Explainer, ...] = (
     AsExported(),
     AsArgument(),
     InDirective(),
+    DeclaredApart(),
     InFunction(),
     InMacro(),
 )
