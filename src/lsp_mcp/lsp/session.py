@@ -116,26 +116,10 @@ class Session:
             self.first_name,
         )
         self._coverage.on_sources(self.words.changed)
-        self._hosted = (
-            HostLauncher(
-                plugin, workspace.root, host, self._sample, self._documents, options.request_timeout, self._free
-            )
-            if host
-            else None
-        )
+        self._hosted = self._host_launcher(host) if host else None
         self._lifetime = Lifetime(
             adapter.name,
-            self._hosted
-            or ProcessLauncher(
-                plugin,
-                workspace.root,
-                self._command,
-                options.env,
-                options.request_timeout,
-                self._free,
-                lambda: self._coverage.env,
-                self._coverage.settings,
-            ),
+            self._hosted or self._process_launcher(),
             before=self._prepare,
             started=self._started,
             # It may be a document that makes the server die.
@@ -143,9 +127,8 @@ class Session:
         )
         self._readiness = Readiness(adapter, self._lifetime, self._coverage, options.ready_timeout)
         known, timeout = self._readiness.wait, options.request_timeout
-        self._reloading = self.plugin.reloading(
-            self._coverage, Parts(workspace, self._documents, self._lifetime, known, timeout)
-        )
+        parts = Parts(workspace, self._documents, self._lifetime, known, timeout)
+        self._reloading = self.plugin.reloading(self._coverage, parts)
         self._freshness = Freshness(
             Sources(workspace, feed, self._files, host),
             Served(
@@ -158,8 +141,32 @@ class Session:
                 self._reloading,
             ),
         )
+        self._serve()
+        self._was_ended_for_memory = False  # and the next one has not read everything since
+        self._executing = asyncio.Lock()
+        self._source: Path | None = None  # see `_nearest`
+
+    def _host_launcher(self, host: Host) -> HostLauncher:
+        timeout = self._options.request_timeout
+        return HostLauncher(self.plugin, self.root, host, self._sample, self._documents, timeout, self._free)
+
+    def _process_launcher(self) -> ProcessLauncher:
+        return ProcessLauncher(
+            self.plugin,
+            self.root,
+            self._command,
+            self._options.env,
+            self._options.request_timeout,
+            self._free,
+            lambda: self._coverage.env,
+            self._coverage.settings,
+        )
+
+    def _serve(self) -> None:
+        """Make the parts of `Backend` that are not questions."""
+        plugin, timeout = self.plugin, self._options.request_timeout
         self._diagnosing = Diagnosing(plugin, self._documents, self._lifetime, self._freshness, timeout)
-        self.documents = ServedDocuments(self._lifetime, self._documents, self._files, workspace.withholds)
+        self.documents = ServedDocuments(self._lifetime, self._documents, self._files, self.workspace.withholds)
         self.coverage = ServedCoverage(
             plugin,
             self._coverage,
@@ -169,7 +176,7 @@ class Session:
             lifetime=self._lifetime,
             freshness=self._freshness,
             command=self._present_command,
-            server=None if host else self._own_server,
+            server=None if self._host else self._own_server,
             timeout=timeout,
         )
         self._checking = Checking(
@@ -180,7 +187,7 @@ class Session:
             samples=self._samples,
             sources=self._sources,
             coverage=self._coverage,
-            display_path=workspace.display_path,
+            display_path=self.workspace.display_path,
             timeout=timeout,
         )
         self.problems = ServedProblems(
@@ -190,9 +197,6 @@ class Session:
             self.coverage.load_projects,
             self._trial_server if plugin.trial_arguments else None,
         )
-        self._was_ended_for_memory = False  # and the next one has not read everything since
-        self._executing = asyncio.Lock()
-        self._source: Path | None = None  # see `_nearest`
 
     # --- what it is --------------------------------------------------------------------------------
 

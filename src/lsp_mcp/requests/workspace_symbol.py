@@ -65,21 +65,8 @@ async def workspace_symbols(
     unsearched = await backend.coverage.load(None, parts[-1])
     separator = backend.plugin.symbols.scope_separator
     spelled = separator.join(parts_of(name)) if separator else name
-    searches, alike_capped = True, False
-    try:
-        result: list[WorkspaceSymbol] = await backend.request("workspace/symbol", {"query": spelled}) or []
-    except RefusedError as error:
-        # typescript-language-server refuses until a document has made it load a project.
-        if error.code != METHOD_NOT_FOUND and backend.plugin.finds_all_names:
-            raise
-        log.debug("workspace/symbol: %s", error)
-        result, searches, alike_capped = [], False, True
-    most, narrow = backend.plugin.symbols.workspace_symbol_cap, backend.plugin.symbols.narrow_query
-    capped = len(result) == most
-    if capped and narrow:
-        ending = await backend.request("workspace/symbol", {"query": narrow.replace("{name}", spelled)}) or []
-        capped, alike_capped = len(ending) == most, True
-        result += ending
+    answered = await _answered(backend, spelled)
+    result, capped, alike_capped = answered.result, answered.capped, answered.alike_capped
     if folder:
         result = [item for item in result if _is_in_package(item, folder, parts)]
         name = ".".join(parts[1:]) or name
@@ -113,7 +100,7 @@ async def workspace_symbols(
     only_imported = await imports_of([one for one in symbols if is_named(one.name, name)], backend)
     symbols = [one for one in symbols if one not in only_imported]
     total = len(found) - dropped - len(only_imported)
-    if not (searches and backend.plugin.finds_all_names) and (
+    if not (answered.searches and backend.plugin.finds_all_names) and (
         backend.plugin.symbols.omits_fields or not any(is_called(one, query) for one in symbols)
     ):
         outlined, more = await outlined_symbols(backend, last_word(parts[-1]), partial(_called, parts, separator))
@@ -123,6 +110,32 @@ async def workspace_symbols(
         texts = await hovers(backend, [symbol.place for symbol in symbols])
         symbols = [replace(symbol, hover=text) for symbol, text in zip(symbols, texts, strict=True)]
     return Found(symbols, total, dropped, capped, alike_capped, unsearched)
+
+
+class _Answered(Struct, frozen=True):
+    """What the server answers; `searches`: it does, though maybe with nothing. See `Found` for the others."""
+
+    result: list[WorkspaceSymbol]
+    searches: bool = True
+    capped: bool = False
+    alike_capped: bool = False
+
+
+async def _answered(backend: Backend, spelled: str) -> _Answered:
+    """The server's own symbols for a name, also those that only a narrower query has."""
+    try:
+        result: list[WorkspaceSymbol] = await backend.request("workspace/symbol", {"query": spelled}) or []
+    except RefusedError as error:
+        # typescript-language-server refuses until a document has made it load a project.
+        if error.code != METHOD_NOT_FOUND and backend.plugin.finds_all_names:
+            raise
+        log.debug("workspace/symbol: %s", error)
+        return _Answered([], searches=False, alike_capped=True)
+    most, narrow = backend.plugin.symbols.workspace_symbol_cap, backend.plugin.symbols.narrow_query
+    if len(result) != most or not narrow:
+        return _Answered(result, capped=len(result) == most)
+    ending = await backend.request("workspace/symbol", {"query": narrow.replace("{name}", spelled)}) or []
+    return _Answered([*result, *ending], capped=len(ending) == most, alike_capped=True)
 
 
 def _not_among(known: Sequence[Symbol], found: Sequence[Symbol]) -> list[Symbol]:

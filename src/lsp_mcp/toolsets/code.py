@@ -151,25 +151,12 @@ class CodeTools(AnchorToolset):
     ) -> str:
         """Find every use of exactly one symbol in the workspace, including its declaration, by file and function."""
         keep, root = self._keep(None, path), self._sessions.workspace.root
-
-        async def ask(target: SymbolTarget) -> tuple[references.References, Overrides]:
-            at = target.backend, target.path, target.identifier.start
-            family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
-            definitions = self._sessions.word_checks.for_backend(target.backend).definitions
-            own = await own_references(target.backend, definitions, *at[1:], family.twin_sites)
-            own = replace(own, places=tuple(in_reading_order(family.with_twins(own.places), root)))
-            uses = await with_aliases(target.backend, own)
-            named = await without_aliased_bases(target.backend, definitions, uses.places, at[1:])
-            unsure = f"{target.backend.plugin.name} does not say whether these bases are the symbol or an alias of it"
-            gaps = (*uses.gaps, *self._unverified(unsure, named.unknown))
-            return replace(uses, places=tuple(named.places), gaps=gaps), family
-
         check: PlacesCheck[tuple[references.References, Overrides]] = references_check(
             lambda found: found[0],
             lambda found, checked: (found[0].joined_by(checked.missing, root), found[1]),
         )
         answered = await self._questions.about_symbol(
-            call, symbol_anchor, ask, places=lambda found: found[0].places[:limit], check=check
+            call, symbol_anchor, self._uses, places=lambda found: found[0].places[:limit], check=check
         )
         uses, family = answered.value
         others, unknown = await self._elsewhere.found(answered.target, "use")
@@ -192,16 +179,8 @@ class CodeTools(AnchorToolset):
         listed = self._with_through(there, chosen)
         total, shown = len(listed), listed[offset : offset + limit]
         shown = tuple(await enclosed(target.backend, shown))
-        kind = {"all": "reference", **dict.fromkeys(_WAYS, "use")}.get(role, role)
         of_all = f" of {count(len(uses.places), 'use')}" if role != "all" or path or in_ else ""
-        how = _WAYS.get(role, "")
-        message = f"{found(len(chosen.places), kind, gaps)}{how}{of_all} for the symbol anchor"
-        if chosen.through:
-            times = Counter(how for _, how in chosen.through).most_common()
-            ways = ", ".join(f"{how} {most:,}" for how, most in times)
-            message = message.replace("No writes found", "No assignment found", 1)
-            more = count(len(chosen.through), "use")
-            message += f", and {more} that may write through a call, an address or a part ({ways})"
+        message = _message_of_uses(chosen, role, of_all, gaps)
         if offset:
             message += f", but for the first {offset:,}"
         if role == "case":
@@ -237,6 +216,19 @@ class CodeTools(AnchorToolset):
         has_no_name = not symbols and "operator" not in name
         kept = [gap for gap in gaps if gap.kind != "capped" and not (has_no_name and gap.hides)]
         return symbols, len(symbols), kept
+
+    async def _uses(self, target: SymbolTarget) -> tuple[references.References, Overrides]:
+        """The uses of the target, and the family of overrides that it belongs to."""
+        at = target.backend, target.path, target.identifier.start
+        family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
+        definitions = self._sessions.word_checks.for_backend(target.backend).definitions
+        own = await own_references(target.backend, definitions, *at[1:], family.twin_sites)
+        own = replace(own, places=tuple(in_reading_order(family.with_twins(own.places), self._sessions.workspace.root)))
+        uses = await with_aliases(target.backend, own)
+        named = await without_aliased_bases(target.backend, definitions, uses.places, at[1:])
+        unsure = f"{target.backend.plugin.name} does not say whether these bases are the symbol or an alias of it"
+        gaps = (*uses.gaps, *self._unverified(unsure, named.unknown))
+        return replace(uses, places=tuple(named.places), gaps=gaps), family
 
     async def _inside(self, call: Call, spelled: str, backend: Backend, places: Sequence[Place]) -> list[Place]:
         """Those of `places` that are inside the function or type that `spelled` names, its methods included.
@@ -366,3 +358,18 @@ class CodeTools(AnchorToolset):
             more = f"{most}; there may be more that are spelled only like {name}"
             gaps.append(Gap("capped", more, hides=not found.symbols))
         return Answered(found, tuple(gaps))
+
+
+def _message_of_uses(chosen: InRole, role: Role, of_all: str, gaps: Sequence[Gap]) -> str:
+    """How many uses have the role, `of_all` of them; and how many may have it as well."""
+    kind = {"all": "reference", **dict.fromkeys(_WAYS, "use")}.get(role, role)
+    message = f"{found(len(chosen.places), kind, gaps)}{_WAYS.get(role, '')}{of_all} for the symbol anchor"
+    if not chosen.through:
+        return message
+    times = Counter(how for _, how in chosen.through).most_common()
+    ways = ", ".join(f"{how} {most:,}" for how, most in times)
+    more = count(len(chosen.through), "use")
+    return (
+        f"{message.replace('No writes found', 'No assignment found', 1)}, and {more} that may write through a call, an "
+        f"address or a part ({ways})"
+    )

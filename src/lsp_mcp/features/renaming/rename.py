@@ -143,17 +143,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     if renamed and renamed.owner:
         together += await renamed_along(backend, renamed, await plan_of(backend, [edit]))
     left_behind = [doubt for one in together for doubt in await _take_along(backend, one, new_name, edit)]
-    _without_generated(edit, backend.plugin.adapter)
-    plan = await plan_of(backend, [edit])
-    # Some servers replace whole files (python-lsp-server 1.x).
-    plan = replace(
-        plan,
-        steps=tuple(
-            by_word(without_prefix(step, prefix)) if isinstance(step, FileChange) else step for step in plan.steps
-        ),
-    )
-    plan = await _without_keywords(backend, plan)
-    plan = with_data(backend, in_its_folder(backend, plan, path, text.slice(identifier).removesuffix("_test")))
+    plan = await _as_plan(backend, edit, prefix, path, text.slice(identifier))
     namesakes = await of_namesakes(
         backend, Definitions(backend), _places(plan), (path, identifier.start), family.twin_sites
     )
@@ -167,21 +157,15 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         for stranger in strangers:
             backend.coverage.mistrust(stranger.place.path, text.slice(identifier))
     strangers += [*left_behind, *_taken(backend, renamed, Place(path, identifier, text), new_name)]
-    if known := known_by_name(backend.plugin.renaming, together, new_name):
-        plan = replace(plan, confirmations=(*plan.confirmations, known))
+    plan = _confirming(plan, known_by_name(backend.plugin.renaming, together, new_name))
     plan, gaps = await _with_strings(backend, plan, mixed)
     for place, package in await named_by_path(backend, plan):
         plan = Renaming(plan).joined_by([place], package).plan
     if mentioned := renamed or await renamed_parameter(backend, path, identifier.start):
         plan = await _with_mentions(backend, mentioned, new_name, plan)
     if renamed:
-        sites = Renaming(plan).sites
-        dynamic = await found_by_name(backend, renamed, new_name, sites)
-        plan = replace(plan, confirmations=(*plan.confirmations, *dynamic))
-    lost = ""
-    if renamed and no_longer_run(backend, renamed, new_name):
-        lost = f"{new_name} is not run as a test, as {renamed.name} was"
-    notice = news("applied", lost) if lost else None
+        plan = _confirming(plan, *await found_by_name(backend, renamed, new_name, Renaming(plan).sites))
+    notice = _not_run(backend, renamed, new_name)
     if not backend.plugin.adapter.rename.check:
         return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
     missed = await _missed(backend, path, identifier, plan, text.slice(identifier), family)
@@ -190,6 +174,28 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     clashes = await _clashes(backend, Definitions(backend), home, new_name)
     strangers += [*missed, *shared, *clashes]
     return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
+
+
+async def _as_plan(backend: Backend, edit: WorkspaceEdit, prefix: str, path: Path, word: str) -> EditPlan:
+    """The plan that the server's edit for `word` of `path` is, without what it should not change."""
+    _without_generated(edit, backend.plugin.adapter)
+    plan = await plan_of(backend, [edit])
+    # Some servers replace whole files (python-lsp-server 1.x).
+    steps = (by_word(without_prefix(step, prefix)) if isinstance(step, FileChange) else step for step in plan.steps)
+    plan = await _without_keywords(backend, replace(plan, steps=tuple(steps)))
+    return with_data(backend, in_its_folder(backend, plan, path, word.removesuffix("_test")))
+
+
+def _confirming(plan: EditPlan, *said: str) -> EditPlan:
+    """`plan`, which also has to be confirmed because of each of `said` that is not empty."""
+    return replace(plan, confirmations=(*plan.confirmations, *filter(None, said)))
+
+
+def _not_run(backend: Backend, renamed: Renamed | None, new_name: str) -> Gap | None:
+    """That a test will not be run any more."""
+    if renamed is None or not no_longer_run(backend, renamed, new_name):
+        return None
+    return news("applied", f"{new_name} is not run as a test, as {renamed.name} was")
 
 
 def _taken(backend: Backend, renamed: Renamed | None, place: Place, new_name: str) -> list[Doubt]:
