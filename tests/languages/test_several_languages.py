@@ -14,8 +14,10 @@ import pytest
 from fakes.callers import somebody
 from fakes.patience import TO_THE_END
 from lsp_mcp.adapters import load_adapter
+from lsp_mcp.backend import Backend
 from lsp_mcp.errors import AnchorError, MissingProgramError, SilentError
 from lsp_mcp.programs import find_program
+from lsp_mcp.requests.asking import ask_each
 from lsp_mcp.sessions import choosing, languages
 from lsp_mcp.sessions.choosing import choose_adapters, other_adapters
 from lsp_mcp.sessions.sessions import Sessions
@@ -23,6 +25,7 @@ from lsp_mcp.toolsets.context import ToolContext
 from lsp_mcp.toolsets.offered import offered_tools
 from lsp_mcp.toolsets.settings import ToolSettings
 from lsp_mcp.toolsets.tool import Call
+from lsp_mcp.waiting import bounded
 from lsp_mcp.workspace import Workspace
 
 TIMEOUT = 300.0  # seconds: a hang, not a measurement
@@ -140,6 +143,26 @@ def test_a_server_that_does_not_answer_takes_nothing_from_the_others_and_is_name
         answer = await ask("list_symbols_in_file", file_path=".")
         assert "web/kit" in str(answer["folders"])
         assert "used most is not known: gopls did not answer textDocument/documentSymbol in time." in answer["status"]
+
+    asking(workspace, test)
+
+
+def test_a_server_that_keeps_a_question_waiting_takes_half_of_its_time(workspace: Path) -> None:
+    async def test(ask: Ask, sessions: Sessions) -> None:
+        await ask("find_symbol_definitions_by_name", symbol_name="handle")
+
+        async def searched(backend: Backend) -> bool:
+            return backend is not sessions.backends[0] or await asyncio.Event().wait()
+
+        async def no_report(*_: Any) -> None:
+            pass
+
+        async with bounded(2, "find", no_report):
+            answers, silent = await ask_each(sessions.backends, searched)
+        assert [backend.plugin.name for backend, _ in answers] == ["basedpyright", "typescript"]
+        assert [gap.text for gap in silent] == [
+            "not searched: Go, because gopls did not answer in time. Ask again, or raise --request-timeout."
+        ]
 
     asking(workspace, test)
 

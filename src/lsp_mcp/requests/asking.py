@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Generic, TypeVar
@@ -10,11 +11,11 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from lsp_mcp.backend import Backend, Report, Scope
-from lsp_mcp.errors import CallerError, OutdatedEditError, RefusedError, UnavailableError
+from lsp_mcp.errors import CallerError, OutdatedEditError, RefusedError, SilentError, UnavailableError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import and_list
 from lsp_mcp.requests.refusals import gaps_of, noting, without_told
-from lsp_mcp.waiting import dispensable
+from lsp_mcp.waiting import AGAIN, dispensable, within
 
 Value = TypeVar("Value")
 _TRIES = 4  # a workspace that changes this often is being generated or checked out right now
@@ -82,9 +83,14 @@ async def _answer_or_reason(
     backend: Backend, ask: Callable[[Backend], Awaitable[Value]]
 ) -> Value | UnavailableError | RefusedError:
     try:
-        return await ask(backend)
+        async with asyncio.timeout(within(math.inf)) as bound:
+            return await ask(backend)
     except (UnavailableError, RefusedError) as error:
         return error
+    except TimeoutError:
+        if not bound.expired():
+            raise
+        return SilentError(f"{backend.plugin.name} did not answer in time. {AGAIN}")
 
 
 def not_searched(backend: Backend, error: UnavailableError | RefusedError) -> Gap:
