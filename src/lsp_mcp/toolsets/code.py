@@ -223,7 +223,7 @@ class CodeTools(AnchorToolset):
         family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
         definitions = self._sessions.word_checks.for_backend(target.backend).definitions
         own = await own_references(target.backend, definitions, *at[1:], family.twin_sites)
-        own = replace(own, places=tuple(in_reading_order(family.with_twins(own.places), self._sessions.workspace.root)))
+        own = replace(own, places=tuple(in_reading_order(family.with_twins(own), self._sessions.workspace.root)))
         uses = await with_aliases(target.backend, own)
         named = await without_aliased_bases(target.backend, definitions, uses.places, at[1:])
         unsure = f"{target.backend.plugin.name} does not say whether these bases are the symbol or an alias of it"

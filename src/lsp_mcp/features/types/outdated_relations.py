@@ -13,7 +13,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.features.types.supertypes import Supertypes
 from lsp_mcp.protocol.lsp import HierarchyItem, Location
 from lsp_mcp.requests.containers import TYPES, Containers
-from lsp_mcp.requests.places import position_params
+from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.scope import declaration_places, definition_places, locations
 from lsp_mcp.text import Point
@@ -80,17 +80,30 @@ class Relations:
         for path, point in declared:
             known = await self._containers.known(path)
             one = next((one for one in known if one.place.span.start == point), None)
+            place = one.place.span.start if one else None
             if one and one.kind not in TYPES:
-                one = next((type_ for type_ in known if type_.kind in TYPES and type_.name == one.owner), None)
-            if one:
+                type_ = next((type_ for type_ in known if type_.kind in TYPES and type_.name == one.owner), None)
+                # Defined outside of its type: asked where it is declared, the server may give another program's.
+                place = type_.place.span.start if type_ else self._qualifier(one.place)
+            if place:
                 try:
                     with dispensable():
                         text = await self._backend.documents.open(path)
-                        at = position_params(path, text, one.place.span.start, self._backend.encoding)
+                        at = position_params(path, text, place, self._backend.encoding)
                         return await self._backend.request("textDocument/prepareTypeHierarchy", at) or []
                 except NO_ANSWER as error:
                     note(path, error)
         return []
+
+    def _qualifier(self, place: Place) -> Point | None:
+        """Where the code names the type before the name at `place`, as in `Type<Argument>::name`."""
+        before = place.text.content[: place.text.point_offset(place.span.start)].rstrip()
+        separator = self._backend.plugin.symbols.scope_separator
+        if not separator or not before.endswith(separator):
+            return None
+        before = _without_arguments(before.removesuffix(separator).rstrip())
+        word = place.text.identifier_at(place.text.offset_point(len(before)))
+        return word.start if word else None
 
     async def is_below(self, above: list[HierarchyItem], below: list[HierarchyItem]) -> bool:
         """Whether one of the types `below` is based on one of those `above`, or is one of them."""
@@ -109,3 +122,13 @@ class Relations:
                     beyond += await self._supertypes.directly_above(item)
             below = beyond
         return False
+
+
+def _without_arguments(code: str) -> str:
+    """`code` up to the arguments `<…>` of a template with which it ends, if it does."""
+    depth = 0
+    for end in range(len(code), 0, -1):
+        depth += {">": 1, "<": -1}.get(code[end - 1], 0)
+        if depth == 0:
+            return code[: end - 1].rstrip() if code[end - 1] == "<" else code
+    return code

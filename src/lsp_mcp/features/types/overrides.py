@@ -13,6 +13,7 @@ from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.types.implementations import Implementations, implementations
 from lsp_mcp.gaps import Gap
 from lsp_mcp.requests.places import Place, position_params
+from lsp_mcp.requests.references import References
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.text import Point
@@ -45,11 +46,12 @@ class Overrides(Struct, frozen=True):
         """The starts of the `twins`."""
         return frozenset((place.path, place.span.start) for place in self.twins)
 
-    def with_twins(self, places: Sequence[Place]) -> Sequence[Place]:
-        """`places` with all twins, if they have one: the server lists that of any program."""
-        known = {(place.path, place.span.start) for place in places}
+    def with_twins(self, found: References) -> Sequence[Place]:
+        """The places of `found` with all twins, if the server listed one of those with their identity: of any program,
+        maybe of one in which it overrides nothing."""
+        known = {(place.path, place.span.start) for place in found.places}
         more = [place for place in self.twins if (place.path, place.span.start) not in known]
-        return [*places, *more] if len(more) < len(self.twins) else places
+        return [*found.places, *more] if found.apart or len(more) < len(self.twins) else found.places
 
 
 async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
