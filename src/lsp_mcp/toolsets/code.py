@@ -22,6 +22,7 @@ from lsp_mcp.features.finding.local_types import in_local_types, not_searched
 from lsp_mcp.features.finding.namesakes import with_namesakes
 from lsp_mcp.features.finding.roles import InRole, Role, in_role
 from lsp_mcp.features.finding.switches import without_case
+from lsp_mcp.features.finding.unlisted import unlisted
 from lsp_mcp.features.types.aliased_bases import without_aliased_bases
 from lsp_mcp.features.types.overrides import Overrides, overrides
 from lsp_mcp.gaps import Gap, hiding, news
@@ -343,6 +344,8 @@ class CodeTools(AnchorToolset):
         local = await in_local_types(backend, parts, known, embedded=lacks)  # else the type has that name
         places = [one for one, kinds in local.places if any(keep(kind, one.path) for kind in kinds)]
         gaps += not_searched(backend, parts[-1], places, unread=local.unread and lacks)
+        if lacks and not places:
+            gaps += await unlisted(backend, name, keep)
         cap = backend.plugin.symbols.workspace_symbol_cap
         most = f"{backend.plugin.name} gives at most {cap} names for one search"
         if cap is None:

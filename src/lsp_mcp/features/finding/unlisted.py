@@ -1,0 +1,55 @@
+"""What the code declares though the server's search by name knows no symbol of that name: `unlisted`.
+
+clangd 22 leaves out of its index what a header declares in an unnamed namespace, in the middle of which it is included.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from lsp_mcp import budget
+from lsp_mcp.backend import Backend
+from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import first_few
+from lsp_mcp.requests.places import text_or_none
+from lsp_mcp.requests.symbols import FUNCTIONS
+from lsp_mcp.requests.workspace_symbol import Keep
+from lsp_mcp.syntax.definitions import Definition, definitions
+from lsp_mcp.syntax.grammars import Grammar, grammar_of
+from lsp_mcp.syntax.trees import parsed
+from lsp_mcp.text import Text
+
+_MOST_FILES = 30  # that are parsed
+
+
+async def unlisted(backend: Backend, name: str, keep: Keep) -> list[Gap]:
+    """The gap for declarations called `name` by their syntax that fit `keep`; locals of functions don't count.
+
+    For a `name` that the server does not know.
+    """
+    if not name.isidentifier():
+        return []
+    found: list[str] = []
+    files: list[Path] = []
+    having = (await backend.words.files_with(name, seconds=budget.left())).files
+    for path in sorted(path for path in having if path.is_relative_to(backend.root))[:_MOST_FILES]:
+        language = backend.plugin.language_of(path)
+        grammar = grammar_of(language.id) if language else None
+        text = await text_or_none(backend, path) if grammar else None
+        if not (grammar and text and await backend.words.occurrences(path, text, name)):
+            continue
+        declared = await asyncio.to_thread(_declared, text, grammar, name)
+        if points := [text.offset_point(one.name_start) for one in declared if keep(one.kind, path)]:
+            files.append(path)
+            found += [f"{path.relative_to(backend.root).as_posix()}:{at.line}:{at.character}" for at in points]
+    if not found:
+        return []
+    places = f"{first_few(found)}; pass one of these"
+    text_of_gap = f"{backend.plugin.name} lists no {name}, which by syntax is declared at {places}"
+    return [Gap("not_searched", text_of_gap, tuple(files), about=name)]
+
+
+def _declared(text: Text, grammar: Grammar, name: str) -> list[Definition]:
+    found = definitions(parsed(text, grammar), grammar) or []
+    return [one for one in found if one.name == name and not (one.above >= 0 and found[one.above].kind in FUNCTIONS)]
