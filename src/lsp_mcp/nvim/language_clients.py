@@ -98,6 +98,7 @@ class LanguageClients:
             "capability": list(inactive.capability),
             "reread_fields": plugin.documents.reread_fields,
             "change_fields": plugin.documents.change_fields,
+            "uncancelled": sorted(plugin.uncancelled),
         }
         entry = await self._lua.call("follow", client.id, extension)
         return _client(entry) if entry else None

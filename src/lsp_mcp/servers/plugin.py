@@ -52,6 +52,8 @@ class Plugin:
     """Serves uses, renames and deletions: where a symbol is called by its name outside the code of the server."""
     refactorings = Refactorings()
     """Serves refactorings: what the server can do beyond the actions that it lists."""
+    uncancelled: frozenset[str] = frozenset()
+    """Serves all questions: the requests that are not cancelled, since the server would refuse later ones."""
     headers: Headers | None = None
     """Serves moves between files that include each other."""
 

@@ -11,7 +11,7 @@ import itertools
 import json
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import msgspec
@@ -34,7 +34,7 @@ class Peer:
     """The program at the other end of a byte stream.
 
     `on_request(method, params)` returns the result or raises `RefusedError`; `on_notification(method, params)` returns
-    nothing. Both are plain functions that must not block.
+    nothing. Both are plain functions that must not block. Requests of the methods `uncancelled` are never cancelled.
     """
 
     def __init__(
@@ -44,8 +44,10 @@ class Peer:
         writer: asyncio.StreamWriter,
         on_request: OnRequest,
         on_notification: OnNotification,
+        uncancelled: Collection[str] = (),
     ) -> None:
         self.name = name
+        self._uncancelled = uncancelled
         self._reader = reader
         self._writer = writer
         self._on_request = on_request
@@ -78,8 +80,8 @@ class Peer:
     async def request(self, method: str, params: Any, *, timeout: float) -> Any:
         """The result of `method`; None for a null result.
 
-        When the caller is cancelled or `timeout` (seconds) runs out, the other side gets `$/cancelRequest` and a later
-        answer is dropped.
+        When the caller is cancelled or `timeout` (seconds) runs out, the other side gets `$/cancelRequest`, except for
+        methods that it must not cancel, and a later answer is dropped.
 
         Raises:
             RefusedError: the other side answered with an error, or with something that is not an answer.
@@ -113,7 +115,7 @@ class Peer:
             del self._waiters[request_id]
             if waiter.done() and not waiter.cancelled():
                 waiter.exception()  # marked as handled: the caller may have gone for another reason at the same moment
-            if not answered and not self._closed:
+            if not answered and not self._closed and method not in self._uncancelled:
                 self.notify("$/cancelRequest", {"id": request_id})
 
     def notify(self, method: str, params: Any) -> None:

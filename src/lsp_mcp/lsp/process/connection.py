@@ -99,6 +99,7 @@ class ProcessConnection:
             self._child.writer,
             self._on_request,
             self.notifications.on_notification,
+            self.plugin.uncancelled,
         )
         self.dead = asyncio.create_task(self._live(), name=f"{self.adapter.name} {self._child.pid}")
         params = initialize_params(self.plugin, self.root)

@@ -219,7 +219,7 @@ end
 
 --- Hear what a client hears from now on; its summary with the diagnostics `published`, or nil if there is none of that id.
 --- `extension` is what its server has of its own: `methods` of notifications, the `capability` that asks for them (the
---- summary says whether the client `offers` it), and `reread_fields`.
+--- summary says whether the client `offers` it), `reread_fields`, and the methods of requests to leave `uncancelled`.
 function M.follow(id, extension)
   local client = client_of(id)
   if not client then
@@ -229,6 +229,7 @@ function M.follow(id, extension)
     local hook = { raw = {}, shown = {}, alive = true, config = client.config, buffers = {}, versions = {} }
     hook.reread_fields = extension.reread_fields
     hook.change_fields = extension.change_fields
+    hook.uncancelled = extension.uncancelled
     hooks[id] = hook
     hook_rpc(client, hook)
     hook_handlers(client, extension.methods)
@@ -337,7 +338,7 @@ function M.request(number, id, method, params, buffer)
     commands[id] = commands[id] - is_command
     M.tell('answer', number, { gone = true }, vim.NIL)
   else
-    pending[number] = { client = id, request = request }
+    pending[number] = { client = id, request = request, method = method }
   end
 end
 
@@ -345,8 +346,8 @@ end
 function M.cancel(number)
   local request = pending[number]
   pending[number] = nil
-  local client = request and client_of(request.client)
-  if client then
+  local client, hook = request and client_of(request.client), request and hooks[request.client]
+  if client and not (hook and vim.list_contains(hook.uncancelled, request.method)) then
     client:cancel_request(request.request)
   end
 end

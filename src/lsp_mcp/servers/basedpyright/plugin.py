@@ -15,8 +15,13 @@ from lsp_mcp.servers.traits import Diagnostics, WordCheck
 
 
 class BasedpyrightPlugin(SessionPlugin):
-    """basedpyright says of an argument that it does not know what the called function is: `print` for `print(x.a)`."""
+    """basedpyright says of an argument that it does not know what the called function is: `print` for `print(x.a)`.
 
+    One of these requests that is cancelled while it waits for a progress token makes it refuse all later ones
+    (`this._token.cancel is not a function`).
+    """
+
+    uncancelled = frozenset({"textDocument/references", "textDocument/implementation", "workspace/executeCommand"})
     diagnostics = Diagnostics(closed_on_request=True)
     word_check = WordCheck(named_by_text=True, listed_keywords=frozenset("_"), implied=IMPLIED)
     renaming = RENAMING
