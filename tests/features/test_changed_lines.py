@@ -15,9 +15,9 @@ from lsp_mcp.text import Point, Span, Text
 TEXT = Text("\n".join(f"line{number}" for number in range(1, 60)))
 
 
-def declared(name: str, first: int, last: int) -> Container:
+def declared(name: str, first: int, last: int, kind: str = "function") -> Container:
     span = Span(Point(first, 1), Point(last, 3))
-    return Container(name, "function", Place(Path("/a.go"), Span(Point(first, 1), Point(first, 3)), TEXT), span)
+    return Container(name, kind, Place(Path("/a.go"), Span(Point(first, 1), Point(first, 3)), TEXT), span)
 
 
 def test_a_diff_without_context_gives_the_lines_of_each_file_that_is_still_there() -> None:
@@ -39,6 +39,15 @@ def test_the_innermost_declaration_is_touched_and_its_neighbours_are_not() -> No
     assert touched(every, [Hunk(5, 0)]) == [outer]  # removed between two: neither was changed
     assert touched(every, [Hunk(4, 0)]) == [first]
     assert touched(every, [Hunk(30, 3)]) == []
+
+
+def test_a_changed_local_is_a_change_of_its_function() -> None:
+    function, local, inner = declared("f", 1, 20), declared("n", 3, 3, "variable"), declared("g", 5, 8)
+    of_inner, top = declared("m", 6, 6, "variable"), declared("V", 22, 22, "variable")
+    every = [function, local, inner, of_inner, top]
+    assert touched(every, [Hunk(3, 1)]) == [function]
+    assert touched(every, [Hunk(6, 1)]) == [inner]
+    assert touched(every, [Hunk(22, 1)]) == [top]
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 5)), max_size=4))

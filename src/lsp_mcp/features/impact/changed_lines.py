@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lsp_mcp.requests.containers import Container
+from lsp_mcp.requests.symbols import FUNCTIONS, TYPES
 from lsp_mcp.text import Span
 
 _FILE = re.compile(r'\+\+\+ (?:"?b/(?P<path>.*?)"?|/dev/null)\t?')
@@ -48,10 +49,17 @@ def _skip(lines: Iterator[str], number: int) -> None:
 
 
 def touched(declared: Sequence[Container], changed: Iterable[Hunk]) -> list[Container]:
-    """The innermost of the `declared` that `changed` touches, in the order of `declared`."""
+    """The innermost of the `declared` that `changed` touches, in the order of `declared`: of what is declared in a
+    function, which some servers list, only functions and types."""
     found: dict[int, Container] = {}
     for hunk in changed:
-        meeting = [(number, one) for number, one in enumerate(declared) if hunk.touches(one.extent)]
+        every = [(number, one) for number, one in enumerate(declared) if hunk.touches(one.extent)]
+        functions = [one.extent for _, one in every if one.kind in FUNCTIONS]
+        meeting = [
+            (number, one)
+            for number, one in every
+            if one.kind in (*FUNCTIONS, *TYPES) or not any(_is_inside(one.extent, other) for other in functions)
+        ]
         spans = [one.extent for _, one in meeting]
         found |= {number: one for number, one in meeting if not any(_is_inside(other, one.extent) for other in spans)}
     return [found[number] for number in sorted(found)]
