@@ -60,7 +60,17 @@ class _Outline(Struct, frozen=True):
 
 
 def _outline(declared: list[Container]) -> _Outline:
-    around = sorted((one for one in declared if one.kind not in _NOT_AROUND), key=lambda one: one.extent.start)
+    """Of what is declared in a function, which some servers list, functions and types can be around a place."""
+    around: list[Container] = []
+    functions: list[Span] = []  # around the present one, the innermost last
+    for one in sorted(declared, key=lambda one: one.extent.start):
+        while functions and functions[-1].end <= one.extent.start:
+            functions.pop()
+        is_local = functions and one.kind not in FUNCTIONS and one.kind not in TYPES
+        if one.kind not in _NOT_AROUND and not is_local:
+            around.append(one)
+        if one.kind in FUNCTIONS:
+            functions.append(one.extent)
     return _Outline(declared, around, [one.extent.start for one in around])
 
 
