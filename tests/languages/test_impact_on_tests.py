@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from languages.served import ask, write
 
 
@@ -40,3 +42,19 @@ def test_the_file_makes_a_test_in_javascript(tmp_path: Path) -> None:
     assert "reached from 1 function and 1 test in 1 file" in answer
     assert "test js://math.test.js#1:1 math.test.js" in answer
     assert "exported: " not in answer
+
+
+TYPESCRIPT = {
+    "package.json": "{}",
+    "a.ts": "export function add(n: number) { return n }\nexport function use() {\n  const a = add(\n    1)\n}\n",
+}
+PYTHON = {
+    "pyproject.toml": '[project]\nname = "a"\nversion = "1"\n',
+    "a.py": "def add(n: int) -> int: return n\ndef use() -> int:\n    a = (\n        add(1))\n    return a\n",
+}
+
+
+@pytest.mark.parametrize(("backend", "files"), [("typescript", TYPESCRIPT), ("basedpyright", PYTHON)])
+def test_a_use_in_the_value_of_a_local_is_in_its_function(backend: str, files: dict[str, str], tmp_path: Path) -> None:
+    write(tmp_path, files)
+    assert "in use 2-" in ask(backend, tmp_path, "find_impact", symbols=["add"], wait=True)
