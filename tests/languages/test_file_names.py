@@ -3,11 +3,13 @@
 import asyncio
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from languages.served import BOUND, ask, served, write
+from lsp_mcp.lsp.checking import Checking
 
 BASH = {
     "lib.sh": "greet() {\n  echo hi\n}\n",
@@ -20,6 +22,14 @@ PYTHON = {
     "shop/core.py": "def scale(n):\n    return n\n",
     "bin/measure": "#!/usr/bin/env python3\nfrom shop.core import scale\n\nscale(1)\n",
     "pyproject.toml": '[project]\nname = "shop"\nversion = "1"\n',
+}
+
+
+NODE = {
+    "package.json": "{}",
+    "lib.js": "exports.plus = function plus(n) { return n + 1 };\n",
+    "bin/tool": "#!/usr/bin/env node\nconst { plus } = require('../lib.js');\nconsole.log(plus(1);\n",
+    "use.js": "const = 1;\n",
 }
 
 
@@ -85,3 +95,24 @@ def test_a_makefile_and_a_dockerfile_have_outlines(tmp_path: Path) -> None:
     }.items():
         answer = ask("syntax", tmp_path, "list_symbols_in_file", file_path=name)
         assert all(symbol in answer for symbol in symbols), answer
+
+
+def test_an_error_in_a_script_without_an_extension_is_found(tmp_path: Path) -> None:
+    write(tmp_path, NODE)
+    answer = ask("typescript", tmp_path, "check")
+    assert answer.startswith("3 errors in 2 files")
+    assert "js://bin/tool#\n3:20| ')' expected." in answer
+    assert "status: complete" in answer
+
+
+def test_files_over_which_the_server_dies_are_named_and_the_others_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Checking, "_is_script", lambda *_: False)  # tsc 7.0 dies if it is asked about a closed one
+    more = {f"many/m{number}.js": f"const m{number} = ;\n" for number in range(9)}
+    write(tmp_path, NODE | more)
+    answer = ask("typescript", tmp_path, "check")
+    assert "not checked until they change, because typescript crashed then: bin/tool" in answer
+    counted = re.match(r"Not checked: [1-4] files\. Errors known so far: (\d+) errors\.", answer)
+    assert counted is not None, answer
+    assert int(counted[1]) >= 7  # of eleven: at most four files are asked about at a time

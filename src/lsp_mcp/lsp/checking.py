@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Checked
-from lsp_mcp.errors import SilentError
+from lsp_mcp.errors import DiedError, SilentError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage import Built, Coverage, Miss, own_variables
 from lsp_mcp.lsp.freshness import Freshness
@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
 _SHARE = 0.75  # share of a call's remaining time that the server may spend checking
 _WITH_AN_EDIT = 5.0  # seconds for other files, before an edit and after it
+_MOST_SCRIPTS = 20  # files that are opened because a server checks them only then
 _MOST_BASELINE = 2_000  # files that are checked one by one before anybody asks
 
 
@@ -79,6 +80,7 @@ class Checking:
         self._ever_changed: set[Path] = set()
         self._seen: tuple[tuple[int, Connection, frozenset[Path]], Checked] | None = None  # the last one, and its state
         self._built: tuple[tuple[int, Connection], Built] | None = None  # the last build, and its state
+        self._deadly: set[Path] = set()  # closed files: the server died while it checked these
         self._first: int | None = None  # the changes of the workspace when its baseline was to be taken
         self.baseline: Checked | None = None
 
@@ -205,12 +207,24 @@ class Checking:
         """The diagnostics of a server that checks files one by one, for at most `patience` seconds those that are not
         open; None: no others than the `changed` matter.
         """
+        self._deadly -= set(changed)
+        if (
+            self._rules.closed_on_request and patience is not None
+        ):  # tsc 7 crashes on a closed file without an extension
+            closed = [path for path in await self._sources() if path not in self._documents]
+            changed = {*changed, *[*filter(self._is_script, closed)][:_MOST_SCRIPTS]}
         with phase(lambda: f"{self._adapter.name}: checking changes"):
             looked = await self._freshness.look_at(changed)
         if left := {*looked.unread, *looked.silent}:
             self._freshness.put_back(left)
         connection = await self._lifetime.live()
-        return await self._checked(connection, looked, await self._others(connection, changed, patience))
+        known = len(self._deadly)
+        try:
+            return await self._checked(connection, looked, await self._others(connection, changed, patience))
+        except DiedError:
+            if len(self._deadly) == known:
+                raise
+            return await self._some(await self._lifetime.live(), changed, patience)  # without those files
 
     async def _others(
         self, connection: Connection, changed: Collection[Path], patience: float | None
@@ -223,11 +237,26 @@ class Checking:
             return None
         if patience is None:
             return _Others()
-        files = [path for path in await self._sources() if path not in self._documents]
-        with phase(lambda: f"{self._adapter.name}: checking {count(len(files), 'file')}"):
-            covers, left = await see_closed(connection, nearest_first(files, changed), patience)
-        text = f"{self._adapter.name} has not checked {count(len(left), 'other file')} yet; ask again"
-        return _Others(covers, Gap("not_read", text, tuple(left), about="others") if left else None)
+        closed = [path for path in await self._sources() if path not in self._documents]
+        files = [path for path in closed if path not in self._deadly and not self._is_script(path)]
+        begun: set[Path] = set()
+        try:
+            with phase(lambda: f"{self._adapter.name}: checking {count(len(files), 'file')}"):
+                covers, left = await see_closed(connection, nearest_first(files, changed), patience, begun)
+        except DiedError:
+            self._deadly |= begun
+            raise
+        left += filter(self._is_script, closed)
+        deadly = sorted(self._deadly.intersection(closed))
+        named = first_few([self._display_path(path) for path in deadly])
+        said = [f"{self._adapter.name} has not checked {count(len(left), 'other file')} yet; ask again"] if left else []
+        said += [f"not checked until they change, because {self._adapter.name} crashed then: {named}"] if deadly else []
+        unread = (*left, *deadly)
+        return _Others(covers, Gap("not_read", "; ".join(said), unread, about="others") if unread else None)
+
+    def _is_script(self, path: Path) -> bool:
+        """Whether the extension of `path` does not tell what it is: servers may check it only if it is open, or die."""
+        return path.suffix not in self._adapter.extensions
 
     async def _built_now(self, connection: Connection) -> Built:
         """What the language's own build says of the present files."""

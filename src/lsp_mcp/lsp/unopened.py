@@ -11,6 +11,7 @@ from time import monotonic
 from lsp_mcp.errors import RefusedError, SilentError
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.pulling import requested
+from lsp_mcp.waiting import ungrouped
 
 log = logging.getLogger(__name__)
 
@@ -18,11 +19,15 @@ _AT_ONCE = 4  # requests: a change, or another question, waits for those that th
 
 
 async def see_closed(
-    connection: Connection, files: Sequence[Path], seconds: float
+    connection: Connection, files: Sequence[Path], seconds: float, begun: set[Path]
 ) -> tuple[frozenset[Path], list[Path]]:
     """Request the diagnostics of `files`, in that order, for at most that long.
 
-    Returns those that the server has checked, and those that it has not in time. It never checks the rest.
+    Returns those that the server has checked, and those that it has not in time. It never checks the rest. `begun` are
+    those that it is asked about at present.
+
+    Raises:
+        UnavailableError: the server is gone.
     """
     until = monotonic() + seconds
     left = dict.fromkeys(files)
@@ -33,21 +38,25 @@ async def see_closed(
         for path in coming:
             if (rest := until - monotonic()) <= 0:
                 return
+            begun.add(path)
             try:
                 report = await requested(connection, path, rest)
             except SilentError:
                 return
             except RefusedError as error:
+                begun.remove(path)
                 log.debug("%s: %s", path, error)
                 continue
+            begun.remove(path)
             del left[path]
             if report.get("kind") == "full":
                 connection.notifications.diagnostics.requested(path, report["items"])
                 covers.add(path)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(_AT_ONCE):
-            group.create_task(some())
+    with ungrouped():
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_AT_ONCE):
+                group.create_task(some())
     return frozenset(covers), list(left)
 
 
