@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -15,10 +16,11 @@ from lsp_mcp.errors import CallerError, OutdatedEditError, RefusedError, SilentE
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import and_list
 from lsp_mcp.requests.refusals import gaps_of, noting, without_told
-from lsp_mcp.waiting import AGAIN, dispensable, within
+from lsp_mcp.waiting import AGAIN, dispensable, ungrouped, within
 
 Value = TypeVar("Value")
 _TRIES = 4  # a workspace that changes this often is being generated or checked out right now
+_NEARLY_ALL = 0.95  # of the time, so that the call can still say who was silent
 _CHANGING = Gap("changing", "files kept changing while this was asked; ask again when they have settled")
 
 
@@ -53,11 +55,12 @@ async def answer(
 
 
 async def ask_each(
-    backends: Sequence[Backend], ask: Callable[[Backend], Awaitable[Value]]
+    backends: Sequence[Backend], ask: Callable[[Backend], Awaitable[Value]], *, last: bool = False
 ) -> tuple[list[tuple[Backend, Value]], list[Gap]]:
     """What `ask` says of each of `backends`, all at the same time, and the gaps of those that cannot answer.
 
-    Among several, one that is silent takes at most half of the time that the call has left.
+    Among several, one that is silent takes at most half of the time that the call has left; nearly all of it if this is
+    the `last` that the call asks.
 
     Raises:
         UnavailableError, RefusedError: none of them can answer.
@@ -65,11 +68,13 @@ async def ask_each(
     """
     if len(backends) == 1:
         return [(backends[0], await ask(backends[0]))], []
-    with dispensable():
-        outcomes = await asyncio.gather(*(_answer_or_reason(backend, ask) for backend in backends))
+    with nullcontext() if last else dispensable(), ungrouped():
+        seconds = within(math.inf) * _NEARLY_ALL
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_answer_or_reason(backend, ask, seconds)) for backend in backends]
     answers = []
     unanswered = []
-    for backend, outcome in zip(backends, outcomes, strict=True):
+    for backend, outcome in zip(backends, (task.result() for task in tasks), strict=True):
         if isinstance(outcome, UnavailableError | RefusedError):
             unanswered.append((backend, outcome))
         else:
@@ -80,10 +85,10 @@ async def ask_each(
 
 
 async def _answer_or_reason(
-    backend: Backend, ask: Callable[[Backend], Awaitable[Value]]
+    backend: Backend, ask: Callable[[Backend], Awaitable[Value]], seconds: float
 ) -> Value | UnavailableError | RefusedError:
     try:
-        async with asyncio.timeout(within(math.inf)) as bound:
+        async with asyncio.timeout(seconds) as bound:
             return await ask(backend)
     except (UnavailableError, RefusedError) as error:
         return error

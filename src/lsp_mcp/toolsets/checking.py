@@ -53,7 +53,7 @@ class CheckTools(AnchorToolset):
             backends, gaps = await self._sessions.ready(call.report)
         named = {backend: self._also(backend, below) for backend in backends}
         answers, silent = await ask_each(
-            backends, lambda one: look(call, one, named[one][:_MOST_BELOW], only=bool(named[one]))
+            backends, lambda one: look(call, one, named[one][:_MOST_BELOW], only=bool(named[one])), last=True
         )
         gaps += [replace(gap, kind="not_read") for gap in silent]
         for backend, looked in answers:

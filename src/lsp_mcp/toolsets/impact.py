@@ -202,7 +202,7 @@ class ImpactTools(AnchorToolset):
 
             return await answer(backend, judged, lambda _: Scope(), report=call.report)
 
-        answers, silent = await ask_each(backends, ask)
+        answers, silent = await ask_each(backends, ask, last=True)
         gaps += silent
         for backend, answered in answers:
             result = answered.value

@@ -119,7 +119,7 @@ class OutlineTools(AnchorToolset):
             own = [path for of, path in page if of is backend]
             return await answer(backend, lambda: outlines(backend, own), lambda _: Scope("text"), report=call.report)
 
-        answers, silent = await ask_each(backends, ask)
+        answers, silent = await ask_each(backends, ask, last=True)
         gaps += silent
         for backend, answered in answers:
             gaps += answered.gaps
