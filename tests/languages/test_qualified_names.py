@@ -64,3 +64,17 @@ def test_questions_take_such_names(tmp_path: Path) -> None:
     answer = ask("basedpyright", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="core.scale", wait=True)
     assert "Found 3 references" in answer
     assert "status: complete" in answer
+
+
+@pytest.mark.parametrize("backend", ["typescript", "basedpyright"])
+def test_a_member_whose_name_is_in_many_files_is_found(tmp_path: Path, backend: str) -> None:
+    if backend == "typescript":
+        files = {"package.json": "{}", "z.ts": "export class Cart {\n  measure() { return 1 }\n}\n"}
+        many = {f"u{number}.ts": "import { Cart } from './z'\nnew Cart().measure()\n" for number in range(40)}
+    else:
+        files = {"pyproject.toml": "[project]\nname = 'a'\nversion = '1'\n"}
+        files["z.py"] = "class Cart:\n    def measure(self) -> int:\n        return 1\n"
+        many = {f"u{number}.py": "from z import Cart\nCart().measure()\n" for number in range(40)}
+    write(tmp_path, files | many)
+    answer = ask(backend, tmp_path, "find_symbol_references_by_anchor", symbol_anchor="Cart.measure", wait=True)
+    assert answer.startswith("Found 41 references")

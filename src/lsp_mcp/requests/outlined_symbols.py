@@ -6,7 +6,7 @@ A server that does not report when it has read the workspace may find nothing by
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,14 +25,17 @@ Called = Callable[[str, Sequence[str], ModuleNames], str]
 """What to call a declaration with this name, inside what has these names; empty if it is not wanted."""
 
 
-async def outlined_symbols(backend: Backend, word: str, called: Called) -> tuple[list[Symbol], bool]:
-    """The wanted symbols in files with `word`; True if there are more files than were examined.
+async def outlined_symbols(
+    backend: Backend, word: str, called: Called, first: Collection[Path] = ()
+) -> tuple[list[Symbol], bool]:
+    """The wanted symbols in files with `word`, beginning with `first`; True if there are more files than were examined.
 
     Raises:
         UnavailableError: as `Backend.request`.
     """
     words = await backend.words.files_with(word, seconds=budget.left())
-    files = sorted(path for path in words.files if path.is_relative_to(backend.root))
+    files = [path for path in words.files if path.is_relative_to(backend.root)]
+    files.sort(key=lambda path: (path not in first, path))
     containers = Containers(backend)
     found: list[Symbol] = []
     for path in files[:_MOST_FILES]:

@@ -103,7 +103,11 @@ async def workspace_symbols(
     if not (answered.searches and backend.plugin.finds_all_names) and (
         backend.plugin.symbols.omits_fields or not any(is_called(one, query) for one in symbols)
     ):
-        outlined, more = await outlined_symbols(backend, last_word(parts[-1]), partial(_called, parts, separator))
+        word, called = last_word(parts[-1]), partial(_called, parts, separator)
+        declaring = await _declaring(backend, word) if len(parts) > 1 else set[Path]()
+        outlined, more = await outlined_symbols(backend, word, called, declaring)
+        if more and not outlined and (known := await _declaring(backend, word) - declaring):
+            outlined, more = await outlined_symbols(backend, word, called, known)  # the server has loaded their project
         kept = [one for one in _not_among(symbols, outlined) if keep(one.kind, one.place.path)]
         symbols, total, capped = [*kept, *symbols][:limit], total + len(kept), capped or more
     if hover:
@@ -136,6 +140,16 @@ async def _answered(backend: Backend, spelled: str) -> _Answered:
         return _Answered(result, capped=len(result) == most)
     ending = await backend.request("workspace/symbol", {"query": narrow.replace("{name}", spelled)}) or []
     return _Answered([*result, *ending], capped=len(ending) == most, alike_capped=True)
+
+
+async def _declaring(backend: Backend, word: str) -> set[Path]:
+    """The files that declare `word`, as far as the server finds it without what it is qualified by."""
+    try:
+        found: list[WorkspaceSymbol] = await backend.request("workspace/symbol", {"query": word}) or []
+    except RefusedError as error:
+        log.debug("workspace/symbol: %s", error)
+        return set()
+    return {uri_path(one["location"]["uri"]) for one in found if last_word(str(one["name"])) == word}
 
 
 def _not_among(known: Sequence[Symbol], found: Sequence[Symbol]) -> list[Symbol]:

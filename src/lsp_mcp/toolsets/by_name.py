@@ -96,7 +96,7 @@ class Names:
             left_out = [*left_out, *silent]
             backends = [backend for backend in backends if all(gap.about != backend.plugin.name for gap in silent)]
             state = [backend.generation for backend in backends]
-            unknown = await self._unknown(spelled, similar, backends, left_out)
+            unknown = await self._unknown(spelled, similar, backends, left_out, capped=capped)
             # A server that dies may say just before that it knows no such name.
             if state == [await backend.sync() for backend in backends]:
                 raise unknown
@@ -200,7 +200,13 @@ class Names:
         return AnchorError(f"{quoted(name)} names {number} symbols; pass the anchor of one:{self._listed(found)}")
 
     async def _unknown(
-        self, spelled: str, similar: list[Symbol], backends: Sequence[Backend], left_out: Sequence[Gap]
+        self,
+        spelled: str,
+        similar: list[Symbol],
+        backends: Sequence[Backend],
+        left_out: Sequence[Gap],
+        *,
+        capped: bool,
     ) -> AnchorError:
         """The error for an unknown name: similar names, where it occurs as text, and gaps that may hide it."""
         name = spelled.strip()
@@ -220,6 +226,7 @@ class Names:
             gaps += not_searched(backend, parts[-1], [place for place, _ in local.places], unread=local.unread)
         loads_still = "; ask again" if any(gap.kind == "indexing" for gap in gaps) else ""
         why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))
+        why += f" (only some of the files that have {words[0]} were looked at)" if capped and words else ""
         searched = "the workspace" if elsewhere is None else "the workspace or its dependencies"
         said = f"no symbol in {searched} is named {quoted(name)}{why}{loads_still}."
         loads = all(gap.files for gap in gaps)  # a gap without files is about the workspace, and a use of no help
