@@ -208,9 +208,7 @@ class Checking:
         open; None: no others than the `changed` matter.
         """
         self._deadly -= set(changed)
-        if (
-            self._rules.closed_on_request and patience is not None
-        ):  # tsc 7 crashes on a closed file without an extension
+        if self._rules.closed_on_request and patience is not None:
             closed = [path for path in await self._sources() if path not in self._documents]
             changed = {*changed, *[*filter(self._is_script, closed)][:_MOST_SCRIPTS]}
         with phase(lambda: f"{self._adapter.name}: checking changes"):

@@ -46,8 +46,8 @@ async def unlisted(backend: Backend, name: str, keep: Keep) -> list[Gap]:
     if not found:
         return []
     places = f"{first_few(found)}; pass one of these"
-    text_of_gap = f"{backend.plugin.name} lists no {name}, which by syntax is declared at {places}"
-    return [Gap("not_searched", text_of_gap, tuple(files), about=name)]
+    said = f"{backend.plugin.name} lists no {name}, which by syntax is declared at {places}"
+    return [Gap("not_searched", said, tuple(files), about=name)]
 
 
 def _declared(text: Text, grammar: Grammar, name: str) -> list[Definition]:
