@@ -226,7 +226,7 @@ class Names:
             gaps += not_searched(backend, parts[-1], [place for place, _ in local.places], unread=local.unread)
         loads_still = "; ask again" if any(gap.kind == "indexing" for gap in gaps) else ""
         why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))
-        why += f" (only some of the files that have {words[0]} were looked at)" if capped and words else ""
+        why += " (not everything with that name was looked at)" if capped else ""
         searched = "the workspace" if elsewhere is None else "the workspace or its dependencies"
         said = f"no symbol in {searched} is named {quoted(name)}{why}{loads_still}."
         loads = all(gap.files for gap in gaps)  # a gap without files is about the workspace, and a use of no help
