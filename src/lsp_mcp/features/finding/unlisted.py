@@ -24,16 +24,19 @@ _MOST_FILES = 30  # that are parsed
 
 
 async def unlisted(backend: Backend, name: str, keep: Keep) -> list[Gap]:
-    """The gap for declarations called `name` by their syntax that fit `keep`; locals of functions don't count.
+    """The gap for declarations called `name` by their syntax that fit `keep`; without locals and dependencies.
 
     For a `name` that the server does not know.
     """
     if not name.isidentifier():
         return []
+    dependencies = set(backend.plugin.adapter.workspace.dependency_folder_names)
     found: list[str] = []
     files: list[Path] = []
     having = (await backend.words.files_with(name, seconds=budget.left())).files
-    for path in sorted(path for path in having if path.is_relative_to(backend.root))[:_MOST_FILES]:
+    inside = [(path, path.relative_to(backend.root)) for path in having if path.is_relative_to(backend.root)]
+    own = sorted((path, shown) for path, shown in inside if dependencies.isdisjoint(shown.parts))
+    for path, shown in own[:_MOST_FILES]:
         language = backend.plugin.language_of(path)
         grammar = grammar_of(language.id) if language else None
         text = await text_or_none(backend, path) if grammar else None
@@ -42,7 +45,7 @@ async def unlisted(backend: Backend, name: str, keep: Keep) -> list[Gap]:
         declared = await asyncio.to_thread(_declared, text, grammar, name)
         if points := [text.offset_point(one.name_start) for one in declared if keep(one.kind, path)]:
             files.append(path)
-            found += [f"{path.relative_to(backend.root).as_posix()}:{at.line}:{at.character}" for at in points]
+            found += [f"{shown.as_posix()}:{at.line}:{at.character}" for at in points]
     if not found:
         return []
     places = f"{first_few(found)}; pass one of these"
