@@ -112,7 +112,7 @@ async def test_a_server_that_was_spawned_early_is_the_one_that_is_initialized(fa
 
 @bounded
 async def test_an_error_that_a_server_shows_is_in_the_notes_until_something_changes(fake: FakeWorkspace) -> None:
-    shown = ["send", {"method": "window/showMessage", "params": {"type": 1, "message": " cannot load x.mod \n"}}]
+    shown = ["send", {"method": "window/showMessage", "params": {"type": 1, "message": " cannot load\nx.mod \n"}}]
     warning = ["send", {"method": "window/showMessage", "params": {"type": 2, "message": "only a warning"}}]
     async with fake.session() as session:
         await session.request("fake/do", do(shown, warning))

@@ -376,7 +376,7 @@ class Session:
                 self._was_ended_for_memory = False
             told = self._connection.notifications if self._connection else None
             if told and (error := told.trouble or told.last_error):
-                gaps.append(Gap("server_error", f"{self.name} says: {error}"))
+                gaps.append(Gap("server_error", f"{self.name} says: {' '.join(error.split())}"))
         if self._host:
             gaps += editor_gaps(scope, self.adapter, self.workspace, self._host, self._connection)
         gaps += await self._reloading.gaps(scope)
