@@ -59,18 +59,25 @@ class _Outline(Struct, frozen=True):
         return next((self.around[number] for number in before if self.around[number].holds(point)), None)
 
 
-def _outline(declared: list[Container]) -> _Outline:
-    """Of what is declared in a function, which some servers list, functions and types can be around a place."""
-    around: list[Container] = []
+def without_locals(declared: Sequence[Container]) -> list[Container]:
+    """`declared` in the order in which they start; of what is in a function, only functions and types.
+
+    Some servers list a function's variables, too.
+    """
+    found: list[Container] = []
     functions: list[Span] = []  # around the present one, the innermost last
     for one in sorted(declared, key=lambda one: one.extent.start):
         while functions and functions[-1].end <= one.extent.start:
             functions.pop()
-        is_local = functions and one.kind not in FUNCTIONS and one.kind not in TYPES
-        if one.kind not in _NOT_AROUND and not is_local:
-            around.append(one)
+        if not functions or one.kind in FUNCTIONS or one.kind in TYPES:
+            found.append(one)
         if one.kind in FUNCTIONS:
             functions.append(one.extent)
+    return found
+
+
+def _outline(declared: list[Container]) -> _Outline:
+    around = [one for one in without_locals(declared) if one.kind not in _NOT_AROUND]
     return _Outline(declared, around, [one.extent.start for one in around])
 
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.places import Place, by_file
 from lsp_mcp.syntax.keywords import keywords_at
 
 
 async def keywords_of(backend: Backend, places: Iterable[Place]) -> list[Place]:
     """Those of `places` that are keywords of their language."""
-    by_file: dict[Path, list[Place]] = defaultdict(list)
-    for place in places:
-        by_file[place.path].append(place)
     found: list[Place] = []
-    for path, there in by_file.items():
+    for path, there in by_file(places).items():
         if language := backend.plugin.language_of(path):
             spans = [place.span for place in there]
             keywords = await asyncio.to_thread(keywords_at, there[0].text, language.id, spans)

@@ -74,6 +74,14 @@ def _file_key(uri: str, root: Path) -> tuple[bool, str]:
     return not path.is_relative_to(root), str(path)
 
 
+def by_file(places: Iterable[Place]) -> dict[Path, list[Place]]:
+    """`places` in the order in which they come, by their files."""
+    found: dict[Path, list[Place]] = {}
+    for place in places:
+        found.setdefault(place.path, []).append(place)
+    return found
+
+
 def distinct_by_file(locations: Iterable[Location], root: Path) -> list[list[Location]]:
     """`locations` file by file in their stable order, each place once.
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from lsp_mcp.syntax.grammars import grammar_of
-from lsp_mcp.syntax.trees import TREES
+from lsp_mcp.syntax.trees import TREES, captured_at, is_in_error
 from lsp_mcp.text import Point, Span, Text
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 PARAMETERS = "parameters"
 """The query."""
@@ -31,26 +27,14 @@ def names_of_arguments(text: Text, language_id: str, spans: Iterable[Span]) -> f
 
 
 def _captured(text: Text, language_id: str, capture: str, spans: Iterable[Span]) -> frozenset[Span]:
-    from tree_sitter import QueryCursor
-
     grammar = grammar_of(language_id)
     query = grammar.query(PARAMETERS) if grammar else None
     if grammar is None or query is None:
         return frozenset()
     tree = TREES.tree_of(text, grammar)
-    found: set[Span] = set()
-    for span in spans:
-        start, end = (tree.byte(text.point_offset(point)) for point in (span.start, span.end))
-        cursor = QueryCursor(query)
-        cursor.set_byte_range(start, end)
-        there = cursor.captures(tree.root).get(capture, ())
-        node = tree.root.named_descendant_for_byte_range(start, end)
-        if any((one.start_byte, one.end_byte) == (start, end) for one in there) or _is_in_error(node):
-            found.add(span)
-    return frozenset(found)
-
-
-def _is_in_error(node: Node | None) -> bool:
-    while node and not node.is_error:
-        node = node.parent
-    return node is not None
+    return frozenset(
+        span
+        for span in spans
+        if captured_at(tree, query, capture, span)
+        or is_in_error(tree.root.named_descendant_for_byte_range(*tree.bytes_of(span)))
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, get_args
 
 from lsp_mcp.syntax.grammars import grammar_of, has_query
-from lsp_mcp.syntax.trees import TREES, Parsed
+from lsp_mcp.syntax.trees import TREES, Parsed, is_in_error
 from lsp_mcp.text import Span, Text
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _roles(tree: Parsed, query: Query, span: Span) -> frozenset[str] | None:
         return frozenset()
     if len(found) > 1:
         found.discard("type")  # it is one in each of the other roles
-    return frozenset(found) if found or not _is_in_error(node) else None
+    return frozenset(found) if found or not is_in_error(node) else None
 
 
 def _written(tree: Parsed, query: Query, span: Span) -> str | None:
@@ -108,14 +108,14 @@ def _written(tree: Parsed, query: Query, span: Span) -> str | None:
         elif step := said.get(("whole", at.id)):
             at, is_part = step["part"], True
         else:
-            return None if _is_in_error(node) else ""
+            return None if is_in_error(node) else ""
 
 
 def _around(tree: Parsed, query: Query, span: Span) -> tuple[Node | None, list[dict[str, Node]]]:
     """The node at `span`, and what the query captures around it."""
     from tree_sitter import QueryCursor
 
-    start, end = (tree.byte(tree.text.point_offset(point)) for point in (span.start, span.end))
+    start, end = tree.bytes_of(span)
     cursor = QueryCursor(query)
     cursor.set_byte_range(start, end)
     found = [{name: nodes[0] for name, nodes in captures.items()} for _, captures in cursor.matches(tree.root)]
@@ -124,10 +124,3 @@ def _around(tree: Parsed, query: Query, span: Span) -> tuple[Node | None, list[d
 
 def _word(tree: Parsed, node: Node) -> str:
     return tree.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
-
-
-def _is_in_error(node: Node) -> bool:
-    above: Node | None = node
-    while above and not above.is_error:
-        above = above.parent
-    return above is not None

@@ -16,10 +16,10 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from lsp_mcp.syntax.grammars import Grammar
-from lsp_mcp.text import Text
+from lsp_mcp.text import Span, Text
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Tree
+    from tree_sitter import Node, Query, Tree
 
 _MOST_BYTES = 1_500_000  # of texts whose trees are kept
 _MOST_TREES = 60
@@ -55,6 +55,10 @@ class Parsed:
         bytes_, offsets = self._lines
         line = bisect_right(offsets, offset) - 1
         return bytes_[line] + len(_encoded(self.text.content[offsets[line] : offset]))
+
+    def bytes_of(self, span: Span) -> tuple[int, int]:
+        """The bytes where a span begins and ends."""
+        return self.byte(self.text.point_offset(span.start)), self.byte(self.text.point_offset(span.end))
 
     def offsets(self, node: Node) -> tuple[int, int]:
         """Where a node begins and ends."""
@@ -114,6 +118,24 @@ class Trees:
 
 
 TREES = Trees()
+
+
+def captured_at(tree: Parsed, query: Query, capture: str, span: Span) -> list[Node]:
+    """The nodes at exactly `span` that the query captures by that name."""
+    from tree_sitter import QueryCursor
+
+    start, end = tree.bytes_of(span)
+    cursor = QueryCursor(query)
+    cursor.set_byte_range(start, end)
+    there = cursor.captures(tree.root).get(capture, ())
+    return [node for node in there if (node.start_byte, node.end_byte) == (start, end)]
+
+
+def is_in_error(node: Node | None) -> bool:
+    """Whether the node is in a part that cannot be parsed."""
+    while node and not node.is_error:
+        node = node.parent
+    return node is not None
 
 
 def parsed(text: Text, grammar: Grammar) -> Parsed:

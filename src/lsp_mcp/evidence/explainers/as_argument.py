@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from pathlib import Path
 
 from lsp_mcp.evidence.explainers.by_definition import says
 from lsp_mcp.evidence.verdicts import Question, Verdicts
-from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.requests.places import Place, by_file, text_or_none
 from lsp_mcp.syntax.grammars import has_query
 from lsp_mcp.syntax.own_class import OWN_CLASS, arguments_of_own_class
 from lsp_mcp.syntax.parameters import names_of_arguments
@@ -24,12 +22,9 @@ class AsArgument:
 
     async def explain(self, question: Question, so_far: Verdicts) -> Verdicts:
         """See `Explainer`."""
-        by_file: dict[Path, list[Place]] = defaultdict(list)
-        for place in so_far.unknown:
-            by_file[place.path].append(place)
         same: list[Place] = []
         other: list[Place] = []
-        for path, places in by_file.items():
+        for path, places in by_file(so_far.unknown).items():
             language = question.backend.plugin.language_of(path)
             if language is None or not has_query(language.id, OWN_CLASS):
                 continue

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from pathlib import Path
 
 from lsp_mcp.evidence.explainers.by_definition import says
 from lsp_mcp.evidence.verdicts import Question, Verdicts
-from lsp_mcp.requests.places import Place
+from lsp_mcp.requests.places import Place, by_file
 from lsp_mcp.syntax.exports import bound_for_exports
 
 
@@ -19,12 +17,9 @@ class AsExported:
 
     async def explain(self, question: Question, so_far: Verdicts) -> Verdicts:
         """See `Explainer`."""
-        by_file: dict[Path, list[Place]] = defaultdict(list)
-        for place in so_far.unknown:
-            by_file[place.path].append(place)
         same: list[Place] = []
         other: list[Place] = []
-        for path, places in by_file.items():
+        for path, places in by_file(so_far.unknown).items():
             if (language := question.backend.plugin.language_of(path)) is None:
                 continue
             text, spans = places[0].text, [place.span for place in places]

@@ -17,7 +17,7 @@ from lsp_mcp.requests.symbols import FUNCTIONS
 from lsp_mcp.requests.workspace_symbol import Keep
 from lsp_mcp.syntax.definitions import Definition, definitions
 from lsp_mcp.syntax.grammars import Grammar, grammar_of
-from lsp_mcp.syntax.trees import parsed
+from lsp_mcp.syntax.trees import TREES
 from lsp_mcp.text import Text
 
 _MOST_FILES = 30  # that are parsed
@@ -54,5 +54,5 @@ async def unlisted(backend: Backend, name: str, keep: Keep) -> list[Gap]:
 
 
 def _declared(text: Text, grammar: Grammar, name: str) -> list[Definition]:
-    found = definitions(parsed(text, grammar), grammar) or []
+    found = definitions(TREES.tree_of(text, grammar), grammar) or []
     return [one for one in found if one.name == name and not (one.above >= 0 and found[one.above].kind in FUNCTIONS)]

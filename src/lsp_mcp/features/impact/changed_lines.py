@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from lsp_mcp.requests.containers import Container
-from lsp_mcp.requests.symbols import FUNCTIONS, TYPES
+from lsp_mcp.requests.containers import Container, without_locals
 from lsp_mcp.text import Span
 
 _FILE = re.compile(r'\+\+\+ (?:"?b/(?P<path>.*?)"?|/dev/null)\t?')
@@ -49,17 +48,11 @@ def _skip(lines: Iterator[str], number: int) -> None:
 
 
 def touched(declared: Sequence[Container], changed: Iterable[Hunk]) -> list[Container]:
-    """The innermost of the `declared` that `changed` touches, in the order of `declared`: of what is declared in a
-    function, which some servers list, only functions and types."""
+    """The innermost of the `declared` that `changed` touches, in the order in which they start; locals don't count."""
+    declared = without_locals(declared)
     found: dict[int, Container] = {}
     for hunk in changed:
-        every = [(number, one) for number, one in enumerate(declared) if hunk.touches(one.extent)]
-        functions = [one.extent for _, one in every if one.kind in FUNCTIONS]
-        meeting = [
-            (number, one)
-            for number, one in every
-            if one.kind in (*FUNCTIONS, *TYPES) or not any(_is_inside(one.extent, other) for other in functions)
-        ]
+        meeting = [(number, one) for number, one in enumerate(declared) if hunk.touches(one.extent)]
         spans = [one.extent for _, one in meeting]
         found |= {number: one for number, one in meeting if not any(_is_inside(other, one.extent) for other in spans)}
     return [found[number] for number in sorted(found)]

@@ -44,7 +44,7 @@ from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.keywords import without_keywords
 from lsp_mcp.requests.other_builds import add_edits, renamed_in_other_builds
 from lsp_mcp.requests.own_builds import renamed_in_own_builds
-from lsp_mcp.requests.places import Place, last_word, position_params, text_or_none
+from lsp_mcp.requests.places import Place, by_file, last_word, position_params, text_or_none
 from lsp_mcp.requests.reexports import declared, renamed_through_exports
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol
@@ -86,14 +86,12 @@ class Renaming(Struct, frozen=True):
 
         If these are in definitions of macros, the uses `by_macros` are renamed with them.
         """
-        by_file: dict[Path, list[Place]] = {}
-        for place in places:
-            by_file.setdefault(place.path, []).append(place)
+        left = by_file(places)
         steps: list[Step] = []
         for step in self.plan.steps:
-            more = by_file.pop(step.path, []) if isinstance(step, FileChange) else []
+            more = left.pop(step.path, []) if isinstance(step, FileChange) else []
             steps.append(_extended(step, more, new_name) if isinstance(step, FileChange) and more else step)
-        new = [_extended(FileChange(p, m[0].text, "", ()), m, new_name) for p, m in sorted(by_file.items())]
+        new = [_extended(FileChange(p, m[0].text, "", ()), m, new_name) for p, m in sorted(left.items())]
         # A server's edit may also rename a file: until then it has its old name.
         doubts = tuple(one for one in self.doubts if not one.by or one.site not in by_macros)
         return replace(self, plan=replace(self.plan, steps=tuple(in_order((*new, *steps)))), doubts=doubts)
