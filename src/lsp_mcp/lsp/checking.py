@@ -208,9 +208,9 @@ class Checking:
         open; None: no others than the `changed` matter.
         """
         self._deadly -= set(changed)
-        if self._rules.closed_on_request and patience is not None:
-            closed = [path for path in await self._sources() if path not in self._documents]
-            changed = {*changed, *[*filter(self._is_script, closed)][:_MOST_SCRIPTS]}
+        sources = await self._sources() if self._rules.closed_on_request and patience is not None else []
+        scripts = [path for path in sources if self._is_script(path) and path not in self._documents]
+        changed = {*changed, *scripts[:_MOST_SCRIPTS]}
         with phase(lambda: f"{self._adapter.name}: checking changes"):
             looked = await self._freshness.look_at(changed)
         if left := {*looked.unread, *looked.silent}:
@@ -218,16 +218,17 @@ class Checking:
         connection = await self._lifetime.live()
         known = len(self._deadly)
         try:
-            return await self._checked(connection, looked, await self._others(connection, changed, patience))
+            others = await self._others(connection, changed, sources, patience)
+            return await self._checked(connection, looked, others)
         except DiedError:
             if len(self._deadly) == known:
                 raise
             return await self._some(await self._lifetime.live(), changed, patience)  # without those files
 
     async def _others(
-        self, connection: Connection, changed: Collection[Path], patience: float | None
+        self, connection: Connection, changed: Collection[Path], sources: Sequence[Path], patience: float | None
     ) -> _Others | None:
-        """What is known of files that nobody has opened; None if nothing is."""
+        """What is known of those of `sources` that nobody has opened; None if nothing is."""
         if self._coverage.builds:
             built = await self._built_now(connection)
             return _Others(frozenset(built.covers), Gap("not_read", built.left) if built.left else None, built.errors)
@@ -235,7 +236,7 @@ class Checking:
             return None
         if patience is None:
             return _Others()
-        closed = [path for path in await self._sources() if path not in self._documents]
+        closed = [path for path in sources if path not in self._documents]
         files = [path for path in closed if path not in self._deadly and not self._is_script(path)]
         begun: set[Path] = set()
         try:
