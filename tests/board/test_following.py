@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -14,6 +15,7 @@ import pytest
 from board.child import child
 from fakes.bounded import bounded
 from lsp_mcp.board import agents, stages, tasks, views
+from lsp_mcp.board.answers import Answers
 from lsp_mcp.board.board import Board, Event, Listener
 from lsp_mcp.board.participants import Participants
 from lsp_mcp.board.store import Actor, Store
@@ -285,3 +287,20 @@ async def test_a_connection_is_one_agent_until_it_leaves(store_url: str) -> None
     store = Store(store_url)
     assert store.read(agents.connected) == []
     store.close()
+
+
+@bounded
+async def test_an_agent_is_told_of_what_others_did_before_its_call(store_url: str) -> None:
+    async def unreachable(*_: Any) -> None:
+        raise ConnectionError
+
+    async with boards(store_url, store_url) as (here, elsewhere):
+        participants = Participants(here)
+        answers = Answers(here, participants)
+        ada = await participants.actor("key", "ada")
+        answers.called("key", unreachable)
+        for board, name in ((here, "lovelace"), (elsewhere, "byron")):
+            await board.write(partial(agents.rename, agent=str(ada.id), name=name))
+            await answers.caught_up()
+            assert participants.news("key") == [f"the user renamed you: you are {name} now"]
+        await answers.close()

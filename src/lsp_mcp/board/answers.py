@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
+from typing import Any
 
 from lsp_mcp.board import talk
 from lsp_mcp.board.board import Board
@@ -13,6 +15,7 @@ from lsp_mcp.errors import LspMcpError
 log = logging.getLogger(__name__)
 
 _LOGGER = "board"
+_MOST_WAIT = 5.0  # seconds for what others have changed to be read, before an agent is answered without it
 
 
 class Answers:
@@ -25,6 +28,8 @@ class Answers:
         self._board = board
         self._participants = participants
         self._telling: asyncio.Task[None] | None = None
+        self._read = 0  # the last change that was read
+        self._reading = asyncio.Condition()
 
     def called(self, key: str, tell: Tell) -> None:
         """A connection calls a tool; `tell` sends it notices."""
@@ -32,19 +37,46 @@ class Answers:
         if self._telling is None or self._telling.done():
             self._telling = asyncio.create_task(self._tell())
 
+    async def caught_up(self) -> None:
+        """Wait until agents are told of every change up to now, at most 5 seconds; the rest is in a later answer."""
+        if self._telling is None or self._telling.done():
+            return
+        newest = await self._board.publish_newest()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_MOST_WAIT), self._reading:
+                await self._reading.wait_for(lambda: self._read >= newest)
+
+    async def close(self) -> None:
+        """Send nothing more; idempotent."""
+        if self._telling:
+            self._telling.cancel()
+            await asyncio.gather(self._telling, return_exceptions=True)
+
     async def _tell(self) -> None:
+        await self._board.begin()
         with self._board.listening() as listener:
+            await self._have_read(self._board.published)
             async for event in listener:
-                if event.type != "change":
-                    continue
-                ref, text = event.data["ref"], event.data["text"]
-                match event.data["action"]:
-                    case "answered":
-                        await self._answered(ref)
-                    case "told":
-                        await self._news(ref, text)
-                    case "renamed":
-                        self._participants.renamed(ref, text)
+                if event.type == "change":
+                    await self._changed(event.data)
+                    await self._have_read(event.data["seq"])
+                elif event.type == "lost":
+                    await self._have_read(self._board.published)
+
+    async def _have_read(self, seq: int) -> None:
+        async with self._reading:
+            self._read = seq
+            self._reading.notify_all()
+
+    async def _changed(self, change: dict[str, Any]) -> None:
+        ref, text = change["ref"], change["text"]
+        match change["action"]:
+            case "answered":
+                await self._answered(ref)
+            case "told":
+                await self._news(ref, text)
+            case "renamed":
+                self._participants.renamed(ref, text)
 
     async def _answered(self, id_: str) -> None:
         try:

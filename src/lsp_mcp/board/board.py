@@ -73,7 +73,7 @@ class Board:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="board")
         self._listeners: set[Listener] = set()
         self._follower = follower(store)
-        self._seq = 0  # the last change that listeners were told of
+        self.published = 0  # the number of the last change that listeners were told of
         self._looking = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._beginning = asyncio.Lock()
@@ -91,7 +91,7 @@ class Board:
             if self._tasks:
                 return
             await self.write(stages.fill)
-            self._seq = await self.read(_newest)
+            self.published = await self.read(_newest)
             await self._alive()
             await self._watch()
             self._tasks = [
@@ -164,6 +164,12 @@ class Board:
         """The number of the last change."""
         return await self.read(_newest)
 
+    async def publish_newest(self) -> int:
+        """The number of the last change; listeners are told of all up to it as soon as they are read."""
+        if (newest := await self.newest()) > self.published:
+            self._looking.set()
+        return newest
+
     async def changes_since(self, seq: int) -> list[dict[str, Any]] | None:
         """The changes after number `seq`; None if some of them were already removed."""
         return await self.read(lambda at: _since(at, seq))
@@ -187,8 +193,8 @@ class Board:
             await self._looking.wait()
             self._looking.clear()
             try:
-                if (found := await self.changes_since(self._seq)) is None:
-                    self._seq = await self.read(_newest)
+                if (found := await self.changes_since(self.published)) is None:
+                    self.published = await self.read(_newest)
                     self._publish(Event("lost", {}))
                     continue
             except LspMcpError as error:
@@ -197,7 +203,7 @@ class Board:
                 self._looking.set()
                 continue
             for change in found:
-                self._seq = change["seq"]
+                self.published = change["seq"]
                 self._publish(Event("change", change))
             if any(change["kind"] == "agent" and change["action"] in _COMING for change in found):
                 self._dying.set()

@@ -25,12 +25,17 @@ class BoardHost:
         """The connection of that key calls a tool, and gets answers through `tell`."""
         self._answers.called(key, tell)
 
+    async def caught_up(self) -> None:
+        """Connections that have called a tool have been told of all that others have changed."""
+        await self._answers.caught_up()
+
     async def left(self, key: str) -> None:
         """The connection of that key has ended. Harmless if it is unknown."""
         await self.participants.leave(key)
 
     async def close(self) -> None:
         """Leave the board; idempotent."""
+        await self._answers.close()
         await self.board.close()
 
 

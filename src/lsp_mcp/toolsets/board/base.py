@@ -51,9 +51,12 @@ class BoardToolset(Toolset):
         self._host = host
 
     async def _actor(self, call: Call) -> Actor:
-        for news in self._host.participants.news(call.client.key):
+        participants, client = self._host.participants, call.client
+        await participants.actor(client.key, client.name)
+        await self._host.caught_up()
+        for news in participants.news(client.key):
             call.remark(news)
-        return await self._host.participants.actor(call.client.key, call.client.name)
+        return await participants.actor(client.key, client.name)  # it may have another name now
 
     async def _read(
         self, call: Call, work: Work[Result], kind: str = "", refs: Callable[[Result], Sequence[str]] = lambda _: ()
