@@ -60,7 +60,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"served_documents", "served_coverage", "served_problems"},
         {"diagnosing", "checking"},
         {"freshness"},
-        {"readiness", "trial_server"},
+        {"readiness", "trial_server", "found_settings"},
         {"coverage"},
         {"reloading", "unopened"},
         {"process", "editor"},

@@ -30,6 +30,7 @@ def test_the_libraries_that_one_server_watches_are_nothing_to_another(tmp_path: 
             assert [*others.paths()] == [str(root / "main.py")]
             assert [*others.files()] == [root / "main.py"]
             assert others.files_named({"array.h"}) == []
+            assert python.files_named({"main.py", "page.ts"}) == [root / "main.py"]
             assert await languages.present() == ([], [])
             (libraries / "more.h").write_text("")
             assert await languages.present() == ([], [])

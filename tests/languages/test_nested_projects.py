@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,7 @@ Ask = Callable[..., dict[str, Any]]
 def asked(backend: str, root: Path, files: dict[str, str], questions: Callable[[Ask], None]) -> None:
     """Ask about `files` in `root`."""
     open_workspace = served(backend)
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write(root, files)
 
     async def answered(call: Awaitable[str]) -> str:
         return await asyncio.wait_for(_awaited(call), TIMEOUT)
@@ -41,6 +40,12 @@ def asked(backend: str, root: Path, files: dict[str, str], questions: Callable[[
             )
         finally:
             runner.run(workspace.__aexit__(None, None, None))
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
 
 
 async def _awaited(call: Awaitable[str]) -> str:
@@ -110,3 +115,47 @@ def test_cargo_workspaces_in_folders_are_loaded(tmp_path: Path) -> None:
         assert "shared" in (tmp_path / "tools/two/src/lib.rs").read_text()
 
     asked("rust-analyzer", tmp_path, files, questions)
+
+
+def test_a_cargo_workspace_that_is_new_is_loaded_and_one_that_is_gone_forgotten(tmp_path: Path) -> None:
+    files = {
+        "tools/one/Cargo.toml": CARGO.format("one"),
+        "tools/one/src/lib.rs": "pub fn shared() -> i32 { 1 }\n",
+    }
+
+    def questions(ask: Ask) -> None:
+        assert ask("find_symbol_references_by_anchor", symbol_anchor="shared")["status"].startswith("complete")
+        write(
+            tmp_path,
+            {
+                "tools/two/Cargo.toml": CARGO.format("two"),
+                "tools/two/src/main.rs": 'mod helper;\nfn main() { println!("{}", helper::fresh()); }\n',
+                "tools/two/src/helper.rs": "pub fn fresh() -> i32 { 1 }\n",
+            },
+        )
+        uses = ask("find_symbol_references_by_anchor", symbol_anchor="rs://tools/two/src/helper.rs#1:8")
+        assert places(uses) == [("tools/two/src/helper.rs", 1), ("tools/two/src/main.rs", 2)]
+        assert "restarted" not in uses["status"]
+        assert uses["status"].startswith("complete")
+        shutil.rmtree(tmp_path / "tools/two")
+        assert ask("find_symbol_definitions_by_name", symbol_name="fresh")["definitions"] == []
+        assert ask("find_symbol_references_by_anchor", symbol_anchor="shared")["status"].startswith("complete")
+
+    asked("rust-analyzer", tmp_path, files, questions)
+
+
+def test_a_python_project_that_is_new_finds_its_packages_and_its_own_code(tmp_path: Path) -> None:
+    def questions(ask: Ask) -> None:
+        assert ask("find_symbol_references_by_anchor", symbol_anchor="py://worker/worker/jobs.py#1:5")["status"]
+        write(tmp_path, {name: text for name, text in PYTHON.items() if name.startswith("api/")})
+        uses = ask("find_symbol_references_by_anchor", symbol_anchor="py://api/src/api/models.py#1:5")
+        assert [line for _, line in places(uses)] == [1, 1, 4]
+        assert uses["status"] == "complete"
+        assert ask("check", path="api/tests/test_models.py", all=True)["remaining"] == []
+
+    asked(
+        "basedpyright",
+        tmp_path,
+        {name: text for name, text in PYTHON.items() if name.startswith("worker/")},
+        questions,
+    )

@@ -188,8 +188,11 @@ class Feed:
         self._hub.watch_also(wanted)
 
     def files_named(self, names: Collection[str]) -> list[Path]:
-        """All files with one of these names, sorted."""
-        return sorted(Path(path) for path in self.paths() if path.rpartition(os.sep)[2] in names)
+        """All files of the workspace with one of these names, sorted; not those of libraries that are watched."""
+        below = os.path.join(self._hub.folders()[0], "")  # noqa: PTH118
+        return sorted(
+            Path(path) for path in self.paths() if path.rpartition(os.sep)[2] in names and path.startswith(below)
+        )
 
     def files(self) -> Iterable[Path]:
         """All files."""

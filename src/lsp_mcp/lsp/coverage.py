@@ -241,7 +241,9 @@ class SessionPlugin(Plugin):
 
     def reloading(self, coverage: Coverage, parts: Parts) -> Reloading:
         """Serves the freshness of every answer: how the server, with its `coverage`, is made to read what changed."""
-        return PlainReloading(self.adapter, parts.workspace, parts.documents, parts.lifetime, parts.timeout)
+        return PlainReloading(
+            self.adapter, parts.workspace, parts.documents, parts.lifetime, parts.known, parts.timeout
+        )
 
     def check_remote_index(self, program: Path, address: str) -> None:
         """Serves `--remote-index`: check that `program` can use the index server at `address`.

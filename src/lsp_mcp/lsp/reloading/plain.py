@@ -10,21 +10,25 @@ from lsp_mcp.backend import Scope
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.life.lifetime import Lifetime
-from lsp_mcp.lsp.reloading.reloading import Looked, error_gaps, own_error_gap
+from lsp_mcp.lsp.reloading.reloading import Known, Looked, error_gaps, own_error_gap
 from lsp_mcp.lsp.reloading.shown_documents import look_at_documents
 from lsp_mcp.workspace import Workspace
+
+_KEPT = 10  # documents opened again in a new server
 
 
 class PlainReloading:
     """Nothing but notifications makes the server read. See `Reloading`."""
 
     def __init__(
-        self, adapter: Adapter, workspace: Workspace, documents: Documents, lifetime: Lifetime, timeout: float
-    ) -> None:
+        self, adapter: Adapter, workspace: Workspace, documents: Documents, lifetime: Lifetime, known: Known,
+        timeout: float,
+    ) -> None:  # fmt: skip
         self._adapter = adapter
         self._workspace = workspace
         self._documents = documents
         self._lifetime = lifetime
+        self._known = known
         self._timeout = timeout
 
     @property
@@ -43,7 +47,11 @@ class PlainReloading:
         """See `Reloading.load_alone`: it has read them when they were opened."""
 
     async def reload_all(self, root: Path, *, settings: bool = False) -> None:
-        """See `Reloading.reload_all`: no request does that."""
+        """See `Reloading.reload_all`: no request does that, and other settings are for a new server."""
+        if settings:
+            self._documents.keep_last(_KEPT)
+            await self._lifetime.renew()
+            await self._known()
 
     async def buffers_changed(self, paths: Collection[Path]) -> None:
         """See `Reloading.buffers_changed`: the server answers for the texts that it was sent."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from lsp_mcp.adapters import Adapter
-from lsp_mcp.lsp.coverage import Coverage, Start
+from lsp_mcp.lsp.coverage import Start
+from lsp_mcp.lsp.found_settings import FoundSettings
 
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _SOURCES = "src"
@@ -17,15 +18,18 @@ _SCRIPTS = frozenset({"setup", "conftest", "noxfile"})  # modules that nobody im
 _MOST_PROJECTS = 50
 
 
-class PythonProjects(Coverage):
+class PythonProjects(FoundSettings):
     """It knows the root of the workspace alone, where a project in a folder finds neither its packages nor its own."""
 
+    marked_by = frozenset(_PROJECTS)
+
     def __init__(self, adapter: Adapter, start: Start) -> None:
+        super().__init__()
         self._adapter = adapter
         self._start = start
 
-    def settings(self) -> Mapping[str, Any]:
-        """See `Coverage.settings`."""
+    def found(self) -> Mapping[str, Any]:
+        """See `FoundSettings.found`."""
         root = self._start.workspace.root
         ignored = {*self._adapter.workspace.dependency_folder_names, "node_modules"}
         found = {path.parent for path in self._start.feed.files_named(_PROJECTS)}

@@ -46,9 +46,8 @@ class PackageRequests(PlainReloading):
     def __init__(
         self, adapter: Adapter, rules: Changes, parts: Parts, *, loads: Callable[[Path], Awaitable[bool]]
     ) -> None:
-        super().__init__(adapter, parts.workspace, parts.documents, parts.lifetime, parts.timeout)
+        super().__init__(adapter, parts.workspace, parts.documents, parts.lifetime, parts.known, parts.timeout)
         self._rules = rules
-        self._known = parts.known
         self._loads = loads
         self._shown: set[Path] = set()  # files that were shown because the server had overlooked them
         self._parsed: dict[Path, tuple[int, str | None]] = {}  # hash of a text, and its first error

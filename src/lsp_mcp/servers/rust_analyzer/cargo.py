@@ -17,7 +17,8 @@ from lsp_mcp.backend import Scope
 from lsp_mcp.disk.files import Signature
 from lsp_mcp.errors import MissingProgramError, SilentError
 from lsp_mcp.gaps import Gap
-from lsp_mcp.lsp.coverage import Built, Coverage, Miss, Start
+from lsp_mcp.lsp.coverage import Built, Miss, Start
+from lsp_mcp.lsp.found_settings import FoundSettings
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.text import Point, Span
 from lsp_mcp.wire.process import run
@@ -32,34 +33,33 @@ _FOREIGN = frozenset({"vendor", "node_modules", "target"})  # folders with crate
 _WORKSPACE = re.compile(rb"^\s*\[workspace\b", re.MULTILINE)
 
 
-class CargoCoverage(Coverage):
+class CargoCoverage(FoundSettings):
     """Tells the server where Cargo's workspaces are, and runs `cargo check` there, the judge of a file's errors."""
 
     builds = True
+    marked_by = frozenset({_MANIFEST})
 
     def __init__(self, start: Start) -> None:
+        super().__init__()
         self._start = start
-        self._told: list[Path] | None = None  # the manifests that the server was told of; None: none, it finds them
 
-    def settings(self) -> Mapping[str, Any]:
-        """See `Coverage.settings`: by itself it finds only what is at the root, or right below."""
-        self._told = self._manifests()
-        root = self._start.workspace.root / _MANIFEST
-        return {"linkedProjects": list(map(str, self._told))} if self._told not in ([], [root]) else {}
+    def found(self) -> Mapping[str, Any]:
+        """See `FoundSettings.found`: by itself it finds only what is at the root, or right below."""
+        found = self._workspaces()[:_MOST_LOADED]
+        return (
+            {"linkedProjects": list(map(str, found))}
+            if found not in ([], [self._start.workspace.root / _MANIFEST])
+            else {}
+        )
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Coverage.gaps`."""
-        if scope.reach == "text" or self._told is None:
-            return []
-        left = [path for path in self._workspaces() if path not in self._told]
+        left = [] if scope.reach == "text" else self._workspaces()[_MOST_LOADED:]
         if not left:
             return []
         shown = first_few([self._start.workspace.display_path(path) for path in left])
-        text = f"not loaded: {count(len(left), 'Cargo workspace')}: {shown}"
+        text = f"not loaded: {count(len(left), 'Cargo workspace')}: {shown}; start lsp-mcp below the root to ask there"
         return [Gap("not_loaded", text, brief="some Cargo workspaces are not loaded")]
-
-    def _manifests(self) -> list[Path]:
-        return self._workspaces()[:_MOST_LOADED]
 
     def _workspaces(self) -> list[Path]:
         """The manifests of workspaces and of packages outside any, as far as that can be told without running Cargo."""
