@@ -56,3 +56,22 @@ def test_a_local_variable_of_typescript_is_not_a_property_of_something_unknown(t
     assert "Found 2 references" in answer
     assert "status: complete" in answer
     assert "unverified: 1 occurrence of added" in references("typescript", tmp_path, {}, "a.ts:6:7")
+
+
+def test_a_parameter_of_an_impl_in_rust_is_known_in_that_impl_only(tmp_path: Path) -> None:
+    files = {
+        "Cargo.toml": '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n\n[features]\nextra = []\n',
+        "src/lib.rs": (
+            "pub struct Text<const CAP: usize>([u8; CAP]);\n\n"
+            "impl<const CAP: usize> Text<CAP> {\n    pub fn room(&self) -> usize { CAP }\n}\n\n"
+            '#[cfg(feature = "extra")]\nmod extra {\n'
+            "    impl<const CAP: usize> Default for super::Text<CAP> {\n"
+            "        fn default() -> Self { super::Text([0; CAP]) }\n    }\n}\n"
+        ),
+    }
+    answer = references("rust-analyzer", tmp_path, files, "src/lib.rs:3:12")
+    assert "Found 3 references" in answer
+    assert "status: complete" in answer
+    answer = references("rust-analyzer", tmp_path, {}, "src/lib.rs:1:23")
+    assert "Found 2 references" in answer
+    assert "status: complete" in answer

@@ -28,3 +28,29 @@ def test_callbacks_in_typescript_are_not_judged(tmp_path: Path) -> None:
     answer = ask("typescript", root, "find_impact", unused=True, path="src/a.ts")
     assert "6:10-6 function lost" in answer
     assert "callback" not in answer
+
+
+def test_methods_of_traits_in_rust_are_not_judged_and_private_functions_not_exported(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    code = (
+        "pub trait Shape {\n    fn area(&self) -> f64;\n}\n\npub struct Square;\n\n"
+        "impl Shape for Square {\n    fn area(&self) -> f64 {\n        1.0\n    }\n}\n\n"
+        "impl Default for Square {\n    fn default() -> Self {\n        Square\n    }\n}\n\n"
+        "impl Square {\n    pub fn open(&self) {}\n    fn own(&self) {}\n}\n\n"
+        "fn lost() {}\npub(crate) fn near() {}\npub fn api() {}\n"
+    )
+    write(root, {"Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": code})
+    answer = ask("rust-analyzer", root, "find_impact", unused=True, path="src")
+    unused, _, exported = answer.partition("unused_exported:")
+    assert [
+        word
+        for word in ("own", "lost", "near", "open", "api", "Square.area")
+        if f".{word}\n" in unused or f" {word}\n" in unused
+    ] == [
+        "own",
+        "lost",
+        "near",
+    ]
+    assert "impl Square.open" in exported
+    assert "function api" in exported
+    assert "for Square" not in answer

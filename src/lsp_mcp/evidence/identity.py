@@ -155,10 +155,14 @@ async def is_parameter(backend: Backend, site: Site) -> bool:
 
 
 async def _is_own_parameter(backend: Backend, path: Path, point: Point, declared: Outlined) -> bool:
-    """Whether a type parameter of `declared`, whose name comes first, is declared at `point`."""
-    pattern, text = backend.plugin.word_check.own_parameter_pattern, await text_or_none(backend, path)
-    end = declared.place.span.end
-    return bool(pattern and text and end < point and re.fullmatch(pattern, text.slice(Span(end, point))))
+    """Whether a type parameter of `declared` is declared at `point`."""
+    rules, text = backend.plugin.word_check, await text_or_none(backend, path)
+    if text is None:
+        return False
+    pattern, header, end = rules.own_parameter_pattern, rules.header_pattern, declared.place.span.end
+    if header and declared.extent and re.search(rf"{header}\Z", text.slice(Span(declared.extent.start, point))):
+        return True
+    return bool(pattern and end < point and re.fullmatch(pattern, text.slice(Span(end, point))))
 
 
 async def _parameter_scope(backend: Backend, path: Path, point: Point, outline: Collection[Outlined]) -> Span | None:

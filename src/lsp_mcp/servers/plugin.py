@@ -172,3 +172,8 @@ class Plugin:
     def is_exported(self, name: str, path: Path) -> bool:
         """Serves unused code and impact: whether code outside the workspace can use what is called `name` in `path`."""
         return True
+
+    def declares_exported(self, name: str, before: str) -> bool:
+        """Serves unused code and impact: whether what stands `before` the full `name` of a declaration on its line lets
+        code outside the workspace use it, where that can use others of its file."""
+        return True

@@ -94,6 +94,8 @@ class Symbols(Data, frozen=True):
     local_types: LocalTypes | None = None  # types that workspace/symbol does not have, or not all of their members
     # Text up to the name of a type to which the same declaration gives another one, by which it is used.
     tag_pattern: str = "(?!)"
+    # The name of what holds members that others use by the interface that it implements.
+    implementing_pattern: str = "(?!)"
     # The line of a field by which a type is embedded, whose members need no field's name; {name} is that name.
     embedded_pattern: str = ""
     # Text that ends with the name of a constant whose place in a list, like that of the next ones, gives the value;
@@ -316,6 +318,7 @@ class WordCheck(Data, frozen=True):
     longer_names: dict[str, str] = field(default_factory=dict)
     parameter_pattern: str = ""  # text directly before a parameter of the declaration whose name comes next
     own_parameter_pattern: str = ""  # all text from the name of a type to one of its parameters
+    header_pattern: str = ""  # all text from the keyword of a declaration to one of its parameters
     # Text directly before a member of the type `parameter`, a group, of which the server knows nothing where the text
     # has `type_parameter_pattern` with that name as {name}.
     dependent_pattern: str = ""

@@ -13,7 +13,7 @@ from lsp_mcp.backend import Backend, Scope
 from lsp_mcp.errors import CallerError
 from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.features.impact.changed_lines import Hunk, hunks, touched
-from lsp_mcp.features.impact.impact import NO_CALLS, Impact, impact, ranked
+from lsp_mcp.features.impact.impact import NO_CALLS, Impact, impact, is_exported, ranked
 from lsp_mcp.features.impact.unused import Unused, unused
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
@@ -281,7 +281,7 @@ class ImpactTools(AnchorToolset):
 def _risk(found: Sequence[Impact], backends: Sequence[Backend]) -> str:
     """What of a diff needs a closer look, as a sentence; empty if there is nothing."""
     judged = list(zip(found, backends, strict=True))
-    public = [one.symbol.name for one, of in judged if of.plugin.is_exported(one.symbol.name, one.symbol.place.path)]
+    public = [one.symbol.name for one, of in judged if is_exported(of, one.symbol.name, one.symbol.place)]
     outside = [one.symbol.name for one in found if any(_is_outside(one, use) for use in one.uses)]
     untested = [one.symbol.name for one in found if one.uses and not one.tests]
     named = {"public": public, "used in other folders": outside, "reached by no test": untested}

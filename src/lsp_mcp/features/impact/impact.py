@@ -27,7 +27,7 @@ from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.scope import declaration_places, definition_places
 from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
-from lsp_mcp.text import Point
+from lsp_mcp.text import Point, Span
 from lsp_mcp.waiting import dispensable
 
 NO_CALLS = "no call hierarchy"
@@ -90,6 +90,13 @@ def is_called_test(backend: Backend, path: Path, name: str) -> bool:
     tests = backend.plugin.adapter.tests
     is_called = tests.function_pattern and re.search(tests.function_pattern, name)
     return bool(is_called and (not tests.file_pattern or tests.has(path, backend.root)))
+
+
+def is_exported(backend: Backend, name: str, place: Place) -> bool:
+    """Whether code outside the workspace can use what is declared at `place`; `name` is its full name."""
+    start = place.span.start
+    before = place.text.slice(Span(Point(start.line, 1), start))
+    return backend.plugin.is_exported(name, place.path) and backend.plugin.declares_exported(name, before)
 
 
 def is_test(backend: Backend, place: Place, name: str) -> bool:
@@ -259,7 +266,7 @@ class _Impact:
             one.symbol
             for one in impact.functions
             if one.symbol.kind != "module"  # the code of a file outside of functions
-            and self._backend.plugin.is_exported(one.symbol.name, one.symbol.place.path)
+            and is_exported(self._backend, one.symbol.name, one.symbol.place)
             and not tests.has(one.symbol.place.path, self._backend.root)
         ]
 

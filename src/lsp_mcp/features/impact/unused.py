@@ -18,7 +18,7 @@ from lsp_mcp.evidence.implied import implied
 from lsp_mcp.evidence.namesakes import own_references
 from lsp_mcp.evidence.occurrences import Claim
 from lsp_mcp.evidence.word_check import WordCheck
-from lsp_mcp.features.impact.impact import is_test
+from lsp_mcp.features.impact.impact import is_exported, is_test
 from lsp_mcp.features.renaming.mentions import mentioned
 from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import hiding
@@ -129,7 +129,7 @@ async def unused(backend: Backend, word_check: WordCheck, files: Sequence[Path],
             result.doubts.update(found.doubts)
         elif found.is_implicit:
             result.implicit.append(last_word(one.name))
-        elif not found.uses and backend.plugin.is_exported(one.name, one.place.path):
+        elif not found.uses and is_exported(backend, one.name, one.place):
             result.exported.append(one)
         elif not found.uses:
             (result.in_headers if found.is_in_header else result.unused).append(one)
@@ -177,6 +177,7 @@ def _candidates(backend: Backend, declared: Sequence[Container], result: Unused)
     adapter = backend.plugin.adapter
     implicit = adapter.tests.implicit_pattern
     found = []
+    implementing = backend.plugin.symbols.implementing_pattern
     interfaces = {one.name for one in declared if one.kind == "interface"}
     outer: Container | None = None  # the last function, before what is in it
     for one in declared:
@@ -193,12 +194,12 @@ def _candidates(backend: Backend, declared: Sequence[Container], result: Unused)
         if re.search(backend.plugin.symbols.tag_pattern, one.place.text.content[max(0, end - _BEFORE) : end]):
             continue  # its other name is judged
         # What an interface asks for says which types implement it, even if nobody calls it.
-        asked_for = one.kind == "method" and one.owner in interfaces
+        asked_for = (one.kind == "method" and one.owner in interfaces) or re.match(implementing, one.owner)
         if asked_for or is_test(backend, one.place, name) or (implicit and re.search(implicit, line)):
             result.implicit.append(name)
         else:
             found.append(one)
-    return sorted(found, key=lambda one: backend.plugin.is_exported(one.name, one.place.path))  # stable: those last
+    return sorted(found, key=lambda one: is_exported(backend, one.name, one.place))  # stable: those last
 
 
 async def _known_verdict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,20 +12,34 @@ from lsp_mcp.servers.rust_analyzer.index_names import index_package, index_symbo
 from lsp_mcp.servers.rust_analyzer.names import IMPLIED, MENTIONS, RENAMING
 from lsp_mcp.servers.traits import Documents, Symbols, WordCheck
 
+_OF_TRAIT = r"impl\b.*\sfor\s"
+_PUBLIC = re.compile(r"\bpub\b(?!\s*\()|^\s*macro_rules!")
+
 
 class RustAnalyzerPlugin(SessionPlugin):
     """It knows few errors by itself, and does not say when those of its `cargo check` are all published."""
 
     documents = Documents(reads_closed_later=True)
-    symbols = Symbols(omits_fields=True)
+    symbols = Symbols(omits_fields=True, implementing_pattern=_OF_TRAIT)
     # A path in code that is left out leads to what has that name in the module, of whatever kind.
-    word_check = WordCheck(implied=IMPLIED, inactive_code="inactive-code", condition_pattern=r"\bcfg(?:_attr)?\b")
+    word_check = WordCheck(
+        implied=IMPLIED,
+        inactive_code="inactive-code",
+        condition_pattern=r"\bcfg(?:_attr)?\b",
+        header_pattern=r"(?m)(?<![!\w])(?:impl|struct|enum|union|trait|type)\b[^{};!]*",
+    )
     renaming = RENAMING
     mentions = MENTIONS
 
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""
         return CargoCoverage(start)
+
+    def declares_exported(self, name: str, before: str) -> bool:
+        """See `Plugin.declares_exported`: what is `pub`, and members of traits."""
+        owner, _, _ = name.rpartition(".")
+        is_of_type = not owner or (owner.startswith("impl") and not re.match(_OF_TRAIT, owner))
+        return not is_of_type or _PUBLIC.search(before) is not None
 
     def index_package(self, path: Path) -> str:
         """See `Plugin.index_package`."""
