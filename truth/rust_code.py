@@ -10,7 +10,7 @@ import rust_oracle
 from graph import Graph, Symbol
 from language import Edit
 
-_SYMBOLS = 120  # known of each tree
+_SYMBOLS = 60  # known of each tree
 
 
 class Rust:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import pickle
 import random
 import re
 import shutil
@@ -17,14 +19,15 @@ from typing import Any
 
 from graph import Graph, Place, Symbol
 
-_CHECK = ["cargo", "check", "--offline", "--all-targets", "--all-features", "--keep-going", "-q"]
+_CHECK = ["cargo", "check", "--offline", "--workspace", "--all-targets", "--all-features", "--keep-going", "-q"]
 _ROUNDS = 12
 _COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\]|\\.)*"', re.DOTALL)
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 _DECLARED = {
     "function": r"\bfn\s+(\w+)",
     "class": r"\b(?:struct|enum|trait|union|type)\s+(\w+)",
-    "const": r"\b(?:const|static)\s+(?:mut\s+)?([A-Z]\w*)\s*:",
+    "const": r"^[^<,\n]*\b(?:const|static)\s+(?:mut\s+)?([A-Z]\w*)\s*:",
+    "typeparam": r"[<,]\s*const\s+([A-Z]\w*)\s*:",
     "var": r"^macro_rules!\s*(\w+)",
     "field": r"^    (?:pub(?:\([^)]*\))?\s+)?([a-z_]\w*)\s*:(?!:)[^;{}]*,$",
     "local": r"\blet\s+(?:mut\s+)?([a-z_]\w*)\b(?!\s*[({:]:?\w*\()",
@@ -45,9 +48,26 @@ def graph(folder: Path, number: int, work: Path) -> Graph:
     """The uses of `number` declarations in `folder`, chosen at random; `work` is for copies of it, and is kept.
 
     A declaration gets another name, and so does each word that the compiler does not know any more, until it knows all:
-    these are the uses, in tests and with all features, too. Those where this does not end are left out.
+    these are the uses, in tests and with all features, too. Those where this does not end are left out. This takes
+    minutes, so it is kept for the same texts.
     """
     texts = _texts(folder)
+    kept = work / f"{_digest(folder, texts, number)}.pickle"
+    if kept.is_file():
+        return pickle.loads(kept.read_bytes())
+    known = _graph(folder, texts, number, work)
+    kept.write_bytes(pickle.dumps(known))
+    return known
+
+
+def _digest(folder: Path, texts: dict[str, str], number: int) -> str:
+    """Of all that the uses depend on."""
+    manifests = [path.read_text("utf-8") for path in sorted(folder.rglob("Cargo.toml"))]
+    known = [folder.name, number, texts, manifests, Path(__file__).read_text("utf-8")]
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:16]
+
+
+def _graph(folder: Path, texts: dict[str, str], number: int, work: Path) -> Graph:
     declared = [one for file, text in texts.items() for one in _declarations(file, text)]
     random.Random(folder.name).shuffle(declared)
     words = {word for text in texts.values() for word in _WORD.findall(text)}
