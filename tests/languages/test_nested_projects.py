@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -159,3 +160,28 @@ def test_a_python_project_that_is_new_finds_its_packages_and_its_own_code(tmp_pa
         {name: text for name, text in PYTHON.items() if name.startswith("worker/")},
         questions,
     )
+
+
+def test_a_virtual_environment_that_is_new_is_used(tmp_path: Path) -> None:
+    def made(folder: str, package: str) -> dict[str, str]:
+        return {
+            f"{folder}.venv/pyvenv.cfg": "version = 3.11\n",
+            f"{folder}.venv/lib/python3.11/site-packages/{package}/__init__.py": "def thing() -> int:\n    return 1\n",
+        }
+
+    def questions(ask: Ask) -> None:
+        assert len(ask("check", all=True)["new"]) == 2
+        write(tmp_path, made("", "fancy"))
+        (tmp_path / ".venv/bin").mkdir()
+        (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+        assert [one["location"]["file"] for one in ask("check", all=True)["remaining"]] == ["sub/b.py"]
+        write(tmp_path, made("sub/", "plain"))
+        assert ask("check", all=True)["remaining"] == []
+
+    files = {
+        "pyproject.toml": "[project]\n",
+        "a.py": "from fancy import thing\n\nthing()\n",
+        "sub/pyproject.toml": "[project]\n",
+        "sub/b.py": "from plain import thing\n\nthing()\n",
+    }
+    asked("basedpyright", tmp_path, files, questions)

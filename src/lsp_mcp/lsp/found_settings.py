@@ -18,17 +18,22 @@ class FoundSettings(Coverage):
 
     def __init__(self) -> None:
         self._told: Mapping[str, Any] | None = None  # to the server that runs; None: there was none yet
+        self._had: Sequence[Path] = ()
         self._may_differ = False
 
     def found(self) -> Mapping[str, Any]:
         """The settings for the workspace as it is now; may be called in another thread."""
         return {}
 
+    def programs(self) -> Sequence[Path]:
+        """What else the server's settings depend on and nobody is told of, as far as it exists; each question asks."""
+        return ()
+
     def settings(self) -> Mapping[str, Any]:
         """See `Coverage.settings`."""
         found = self.found()
         if self._told is None:
-            self._told = found
+            self._told, self._had = found, self.programs()
         return found
 
     def changed(self, paths: Sequence[Path]) -> None:
@@ -37,12 +42,13 @@ class FoundSettings(Coverage):
 
     async def settle(self, reload_all: Callable[..., Awaitable[None]]) -> bool:
         """See `Coverage.settle`."""
-        if not self._may_differ or self._told is None:
+        programs = self.programs()
+        if self._told is None or not (self._may_differ or programs != self._had):
             return False
         found = await asyncio.to_thread(self.found)
         self._may_differ = False
-        if found == self._told:
+        if (found, programs) == (self._told, self._had):
             return False
-        self._told = found
+        self._told, self._had = found, programs
         await reload_all(settings=True)
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from lsp_mcp.lsp.found_settings import FoundSettings
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _SOURCES = "src"
 _PACKAGES = (".venv/lib/python3*/site-packages", "venv/lib/python3*/site-packages")
+_ENVIRONMENTS = (".venv/pyvenv.cfg", "venv/pyvenv.cfg")
 _SCRIPTS = frozenset({"setup", "conftest", "noxfile"})  # modules that nobody imports
 _MOST_PROJECTS = 50
 
@@ -27,6 +28,12 @@ class PythonProjects(FoundSettings):
         super().__init__()
         self._adapter = adapter
         self._start = start
+        self._projects: Sequence[Path] = ()  # below the root
+
+    def programs(self) -> Sequence[Path]:
+        """See `FoundSettings.programs`: virtual environments, which are not watched."""
+        folders = (self._start.workspace.root, *self._projects)
+        return [path for one in folders for name in _ENVIRONMENTS if (path := one / name).is_file()]
 
     def found(self) -> Mapping[str, Any]:
         """See `FoundSettings.found`."""
@@ -34,6 +41,7 @@ class PythonProjects(FoundSettings):
         ignored = {*self._adapter.workspace.dependency_folder_names, "node_modules"}
         found = {path.parent for path in self._start.feed.files_named(_PROJECTS)}
         projects = sorted(one for one in found if one != root and ignored.isdisjoint(one.relative_to(root).parts))
+        self._projects = projects
         roots = [one / _SOURCES if (one / _SOURCES).is_dir() else one for one in projects[:_MOST_PROJECTS]]
         modules = {one: _modules(one) for one in roots}
         times = Counter(name for names in modules.values() for name in names)
