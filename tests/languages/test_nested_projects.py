@@ -185,3 +185,29 @@ def test_a_virtual_environment_that_is_new_is_used(tmp_path: Path) -> None:
         "sub/b.py": "from plain import thing\n\nthing()\n",
     }
     asked("basedpyright", tmp_path, files, questions)
+
+
+def test_crates_outside_of_the_workspace_above_them_are_loaded_and_checked(tmp_path: Path) -> None:
+    path_of = '\n[dependencies]\nbase = {{ path = "{}" }}\n'.format
+    files = {
+        "Cargo.toml": CARGO.format("base"),
+        "src/lib.rs": "pub fn ground() -> i32 { 1 }\n",
+        "xtask/Cargo.toml": CARGO.format("xtask") + path_of(".."),
+        "xtask/src/main.rs": 'fn main() { println!("{}", base::ground()); }\n',
+        "fuzz/Cargo.toml": CARGO.format("fuzz") + path_of("..") + "\n[workspace]\n",
+        "fuzz/src/main.rs": "fn main() { base::ground(); }\n",
+    }
+
+    def questions(ask: Ask) -> None:
+        uses = ask("find_symbol_references_by_anchor", symbol_anchor="ground")
+        assert places(uses) == [("fuzz/src/main.rs", 1), ("src/lib.rs", 1), ("xtask/src/main.rs", 1)]
+        assert uses["status"].startswith("complete")
+        ask("rename_symbol_by_anchor", symbol_anchor="ground", new_name="floor")
+        assert "base::floor()" in (tmp_path / "xtask/src/main.rs").read_text()
+        write(tmp_path, {"xtask/src/main.rs": "fn main() { base::floor(1); }\n"})
+        checked = ask("check", all=True)
+        errors = [*checked["new"], *checked["remaining"]]
+        assert [one["location"]["file"] for one in errors] == ["xtask/src/main.rs"]
+        assert checked["status"] == "complete"
+
+    asked("rust-analyzer", tmp_path, files, questions)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,30 +12,28 @@ from typing import Any
 import msgspec
 
 from lsp_mcp.backend import Scope
-from lsp_mcp.disk.files import Signature
 from lsp_mcp.errors import MissingProgramError, SilentError
 from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage import Built, Miss, Start
 from lsp_mcp.lsp.found_settings import FoundSettings
 from lsp_mcp.prose import count, first_few
+from lsp_mcp.servers.rust_analyzer.workspaces import MANIFEST, of, workspaces
 from lsp_mcp.text import Point, Span
 from lsp_mcp.wire.process import run
 
-_MANIFEST = "Cargo.toml"
 # Crates that depend on one with errors are not checked; the others are, with `--keep-going`.
 _CHECK = ("check", "--workspace", "--all-targets", "--keep-going", "--quiet", "--message-format=json")
 _SEVERITIES = {"error": 1, "error: internal compiler error": 1, "warning": 2}
 _REASON = 200  # shown characters of why cargo fails
 _MOST_LOADED = 24  # workspaces that the server loads: each runs `cargo metadata`, and takes memory
 _FOREIGN = frozenset({"vendor", "node_modules", "target"})  # folders with crates of others
-_WORKSPACE = re.compile(rb"^\s*\[workspace\b", re.MULTILINE)
 
 
 class CargoCoverage(FoundSettings):
     """Tells the server where Cargo's workspaces are, and runs `cargo check` there, the judge of a file's errors."""
 
     builds = True
-    marked_by = frozenset({_MANIFEST})
+    marked_by = frozenset({MANIFEST})
 
     def __init__(self, start: Start) -> None:
         super().__init__()
@@ -48,7 +44,7 @@ class CargoCoverage(FoundSettings):
         found = self._workspaces()[:_MOST_LOADED]
         return (
             {"linkedProjects": list(map(str, found))}
-            if found not in ([], [self._start.workspace.root / _MANIFEST])
+            if found not in ([], [self._start.workspace.root / MANIFEST])
             else {}
         )
 
@@ -62,27 +58,26 @@ class CargoCoverage(FoundSettings):
         return [Gap("not_loaded", text, brief="some Cargo workspaces are not loaded")]
 
     def _workspaces(self) -> list[Path]:
-        """The manifests of workspaces and of packages outside any, as far as that can be told without running Cargo."""
+        """The manifests of workspaces and of packages outside any."""
         root = self._start.workspace.root
-        every = [
-            path
-            for path in self._start.feed.files_named([_MANIFEST])
-            if _FOREIGN.isdisjoint(path.relative_to(root).parts)
-        ]
-        apart = [path for path in every if _has_workspace(path)]
-        return list(dict.fromkeys([*_topmost(every), *apart]))
+        every = self._start.feed.files_named([MANIFEST])
+        return workspaces([path for path in every if _FOREIGN.isdisjoint(path.relative_to(root).parts)])
 
     async def build(self, sources: Collection[Path], seconds: float) -> Built:
         """See `Coverage.build`."""
         until = monotonic() + seconds
-        manifests = set(self._start.feed.files_named([_MANIFEST]))
+        every = self._start.feed.files_named([MANIFEST])
+        roots = self._workspaces()
+        by_root: dict[Path | None, set[Path]] = defaultdict(set)
+        for path in sources:
+            by_root[of(path, roots, every)].add(path)
         by_manifest: dict[Path | None, set[Path]] = defaultdict(set)
         for path in sources:
-            by_manifest[_manifest_of(path, manifests)].add(path)
+            by_manifest[_manifest_of(path, every)].add(path)
         errors: dict[Path, dict[Miss, None]] = defaultdict(dict)
         checked: set[Path] = set()
         failed = ""
-        for manifest in _topmost(manifests):
+        for manifest in [one for one in roots if one in by_root]:
             try:
                 command = [_cargo(), *_CHECK, "--manifest-path", str(manifest)]
                 code, output = await run(
@@ -104,7 +99,8 @@ class CargoCoverage(FoundSettings):
         covers = {path for manifest in checked for path in by_manifest.get(manifest, ())}
         if left and not failed:
             shown = first_few([self._start.workspace.display_path(path) for path in sorted(left)])
-            failed = f"cargo check did not reach {count(len(left), 'file')}: {shown}"
+            why = ", as it does not check what depends on crates with errors" if errors else ""
+            failed = f"cargo check did not reach {count(len(left), 'file')}: {shown}{why}"
         return Built({path: list(found) for path, found in errors.items()}, covers, failed)
 
 
@@ -112,31 +108,9 @@ def _cargo() -> str:
     return shutil.which("cargo") or str(Path.home() / ".cargo" / "bin" / "cargo")
 
 
-def _has_workspace(manifest: Path) -> bool:
-    return _declares_workspace(manifest, Signature.read(manifest))
-
-
-@lru_cache(maxsize=1_000)
-def _declares_workspace(manifest: Path, signature: Signature | None) -> bool:
-    """Kept for the state of the file that `signature` says: each question asks."""
-    try:
-        return _WORKSPACE.search(manifest.read_bytes()) is not None
-    except OSError:
-        return False
-
-
 def _manifest_of(path: Path, manifests: Collection[Path]) -> Path | None:
     """The manifest of the package that `path` belongs to."""
-    return next((one for folder in path.parents if (one := folder / _MANIFEST) in manifests), None)
-
-
-def _topmost(manifests: Iterable[Path]) -> list[Path]:
-    """Those of `manifests` with none above them."""
-    found: list[Path] = []
-    for one in sorted(manifests, key=lambda path: len(path.parts)):
-        if not any(one.is_relative_to(other.parent) for other in found):
-            found.append(one)
-    return found
+    return next((one for folder in path.parents if (one := folder / MANIFEST) in manifests), None)
 
 
 def _messages(output: str) -> Iterator[dict[str, Any]]:
