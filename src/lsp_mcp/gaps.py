@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+
+from lsp_mcp.prose import first_few
 
 GapKind = Literal[
     # A use may be missing because …
@@ -40,7 +42,8 @@ class Gap(Struct, frozen=True):
 
     `text` is the full wording; `brief`, if set, is a short form for a reader who has seen the text before. Two gaps of
     one kind with the same files are the same, whatever the question was, unless `about` tells them apart. `files` are
-    the absolute paths of the files concerned; `lines`, from 1, are the lines concerned of the only file. `hides`:
+    the absolute paths of the files concerned; `lines`, from 1, are the lines concerned of the only file. `place`: the
+    part of `text` that says where; gaps that differ only in it are one sentence for their reader. `hides`:
     whether a result could be missing or wrong because of it; a rename is then refused unless its caller accepts that.
     Without `hides` it is news. `event` is the number of the event that the news is about, which is reported only once;
     0 for a lasting state.
@@ -54,6 +57,7 @@ class Gap(Struct, frozen=True):
     about: str = ""
     event: int = 0
     lines: tuple[int, ...] = ()
+    place: str = ""
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -71,11 +75,20 @@ def hiding(gaps: Sequence[Gap]) -> list[Gap]:
     return [gap for gap in gaps if gap.hides]
 
 
+def texts(gaps: Iterable[Gap]) -> list[str]:
+    """The wording of each of the `gaps` once; those that differ only in their place are one."""
+    places: dict[tuple[str, str], dict[str, None]] = {}
+    for gap in gaps:
+        before, place, after = gap.text.partition(gap.place) if gap.place else (gap.text, "", "")
+        places.setdefault((before, after), {})[place] = None
+    return [f"{before}{first_few(list(found))}{after}" for (before, after), found in places.items()]
+
+
 def status(gaps: Sequence[Gap], known: Collection[Gap] = ()) -> str:
     """`complete`, or what hides results; then the news. Gaps `known` to the reader are given in brief form."""
     full = [gap for gap in gaps if not (gap.brief and gap in known)]
     before = [gap.brief for gap in gaps if gap.brief and gap in known]
     again = [f"as before: {', '.join(before)}"] if before else []
-    parts = dict.fromkeys(gap.text for gap in full if gap.hides)
-    remarks = dict.fromkeys(gap.text for gap in full if not gap.hides)
+    parts = texts(gap for gap in full if gap.hides)
+    remarks = texts(gap for gap in full if not gap.hides)
     return "; ".join([*(parts if hiding(gaps) else ["complete"]), *again, *remarks])

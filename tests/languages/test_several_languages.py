@@ -120,6 +120,12 @@ def test_a_server_that_does_not_answer_takes_nothing_from_the_others_and_is_name
         assert files(answer["definitions"]) == ["web/app/more.ts"]
         assert answer["status"].startswith("not searched: Go, because gopls did not answer workspace/symbol in time.")
 
+        answer = await ask("find_symbol_definitions_by_name", symbol_name="Twice")
+        declared = "gopls did not list Twice, which by syntax is declared at web/kit/kit.go:3:6; pass one of these"
+        assert (answer["definitions"], declared in answer["status"]) == ([], True)
+        with pytest.raises(AnchorError, match=declared):
+            await ask("find_symbol_references_by_anchor", symbol_anchor="Twice")
+
         answer = await ask("find_symbol_references_by_anchor", symbol_anchor="plus")
         assert files(answer["references"]) == ["web/app/more.ts"] * 2
         assert "not searched: Go, because gopls did not answer workspace/symbol in time." in answer["status"]

@@ -52,6 +52,8 @@ def test_a_caller_gets_answers_by_syntax_that_say_what_they_are(tmp_path: Path, 
         async with opened(tmp_path, command) as tools:
             by_name = await answer(tools, "find_symbol_definitions_by_name", symbol_name="Greet", syntactic=True)
             assert [one["location"]["file"] for one in by_name["definitions"]] == ["a.go"]
+            assert by_name["message"] == "Found 1 symbol definition in the Go workspace."
+            assert by_name["status"].startswith("syntactic: gopls has not loaded, so Go may declare more")
             for symbol in ("Greet", "go://a.go#3:6"):
                 uses = await answer(tools, "find_symbol_references_by_anchor", symbol_anchor=symbol, syntactic=True)
                 assert [one["location"]["file"] for one in uses["references"]] == ["a.go", "b.go"]

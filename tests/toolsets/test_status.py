@@ -7,7 +7,7 @@ import pytest
 
 from asking import Ask, asking, skip_without
 from lsp_mcp.errors import RefusedError
-from lsp_mcp.gaps import news, status
+from lsp_mcp.gaps import Gap, news, status
 
 skip_without("gopls")
 
@@ -68,3 +68,12 @@ def test_what_is_so_for_two_reasons_is_said_once() -> None:
         news("applied", "two files were not tried", files=[Path("a")]),
     ]
     assert status(twice) == "complete; two files were not tried"
+
+
+def test_gaps_that_differ_only_in_their_place_are_one_sentence() -> None:
+    places = ["a.c line 1, 2", "b.c line 3", "c.c line 4", "d.c line 5"]
+    gaps = [Gap("not_compiled", f"not searched: {one}, with x", (Path(one),), place=one) for one in places]
+    assert status(gaps[:2]) == "not searched: a.c line 1, 2, b.c line 3, with x"
+    assert status([*gaps, Gap("indexing", "still indexing")]) == (
+        "not searched: a.c line 1, 2, b.c line 3, c.c line 4 and 1 more, with x; still indexing"
+    )

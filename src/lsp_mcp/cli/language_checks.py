@@ -142,7 +142,7 @@ def in_daemon(root: Path) -> dict[str, Readiness]:
 async def started(flags: ServerFlags, wanted: Iterable[Adapter]) -> dict[str, Readiness]:
     """What the servers of `wanted` do once they were started in the workspace, for `--ready-timeout` at most."""
     from lsp_mcp.backend import Scope, no_report
-    from lsp_mcp.gaps import hiding
+    from lsp_mcp.gaps import hiding, texts
 
     running = flags.running()
     found = {}
@@ -155,7 +155,7 @@ async def started(flags: ServerFlags, wanted: Iterable[Adapter]) -> dict[str, Re
                 await session.wait(flags.ready_timeout, no_report)
                 gaps = hiding(await session.gaps(Scope())) if session.state() in ("running", "indexing") else []
                 state, why = session.standing()
-                found[session.name] = Readiness(state, "; ".join(gap.text for gap in gaps) or why)
+                found[session.name] = Readiness(state, "; ".join(texts(gaps)) or why)
             except LspMcpError as error:
                 found[session.name] = Readiness("stopped", str(error))
     finally:

@@ -35,7 +35,7 @@ from lsp_mcp.sessions.checks import Checks
 from lsp_mcp.sessions.expected import file_names
 from lsp_mcp.sessions.languages import OtherLanguages
 from lsp_mcp.sessions.reported import Reported
-from lsp_mcp.sessions.standing_in import needs_stand_in, stand_ins
+from lsp_mcp.sessions.standing_in import needs_stand_in, stand_ins, stood_in
 from lsp_mcp.sessions.use import Use
 from lsp_mcp.text import Text
 from lsp_mcp.waiting import share_of_rest
@@ -187,7 +187,8 @@ class Sessions:
         ready = [backend for backend, error in zip(backends, outcomes, strict=True) if error is None]
         if not ready:
             raise missing[0][1]
-        return ready, [*(not_searched(backend, error) for backend, error in missing), *unserved]
+        gaps = [not_searched(backend, error) for backend, error in missing]
+        return ready, [*gaps, *(stood_in(one.adapter) for one in self._sessions if one not in backends), *unserved]
 
     async def _join_present(self) -> list[Gap]:
         """Use the servers of all languages that the workspace has; the remarks on those that are not installed."""
@@ -329,7 +330,7 @@ class Sessions:
     @property
     def languages(self) -> str:
         """The languages of the workspace, for a sentence: `Go`, `C and C++`."""
-        adapters = [backend.plugin.adapter for backend in self.backends]
+        adapters = [session.adapter for session in self._sessions]
         names = [name for one in adapters if not one.is_fallback for name in one.language_names]
         return and_list(names) or "parsed"
 

@@ -11,6 +11,8 @@ from contextvars import ContextVar
 
 from lsp_mcp.adapters import Adapter, adapter_names, load_adapter
 from lsp_mcp.backend import Backend
+from lsp_mcp.gaps import Gap
+from lsp_mcp.prose import and_list
 from lsp_mcp.sessions.choosing import parsed_alone
 
 _wished: ContextVar[bool] = ContextVar("by_syntax", default=False)
@@ -29,6 +31,13 @@ def by_syntax(wished: bool) -> Iterator[None]:
 def needs_stand_in(backend: Backend) -> bool:
     """Whether this call takes an answer by syntax in place of that of `backend`."""
     return _wished.get() and backend.state() != "running"
+
+
+def stood_in(adapter: Adapter) -> Gap:
+    """What an answer lacks whose files of that server were searched by syntax alone."""
+    languages = and_list(adapter.language_names)
+    text = f"syntactic: {adapter.name} has not loaded, so {languages} may declare more, such as by macros"
+    return Gap("unverified", text, brief=f"syntactic: {languages}", about=adapter.name)
 
 
 def stand_ins() -> Sequence[Adapter]:

@@ -18,7 +18,8 @@ from lsp_mcp.features.finding.dependency_symbol import dependency_symbols, symbo
 from lsp_mcp.features.finding.local_types import in_local_types, local_namesakes, not_searched
 from lsp_mcp.features.finding.namesakes import with_namesakes
 from lsp_mcp.features.finding.text_matches import text_matches
-from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.features.finding.unlisted import unlisted
+from lsp_mcp.gaps import Gap, hiding, texts
 from lsp_mcp.prose import count
 from lsp_mcp.requests.asking import ask_each, settled
 from lsp_mcp.requests.overloads import with_signature
@@ -94,6 +95,9 @@ class Names:
             if found:
                 break
             left_out = [*left_out, *silent]
+            for backend in backends:
+                if any(gap.about == backend.plugin.name for gap in silent):
+                    left_out += await unlisted(backend, spelled.strip(), is_silent=True)
             backends = [backend for backend in backends if all(gap.about != backend.plugin.name for gap in silent)]
             state = [backend.generation for backend in backends]
             unknown = await self._unknown(spelled, similar, backends, left_out, capped=capped)
@@ -225,7 +229,7 @@ class Names:
             local = await in_local_types(backend, parts, embedded=True)
             gaps += not_searched(backend, parts[-1], [place for place, _ in local.places], unread=local.unread)
         loads_still = "; ask again" if any(gap.kind == "indexing" for gap in gaps) else ""
-        why = "".join(f" ({gap.text})" for gap in (*left_out, *gaps))
+        why = "".join(f" ({text})" for text in texts((*left_out, *gaps)))
         why += " (not everything with that name was looked at)" if capped else ""
         searched = "the workspace" if elsewhere is None else "the workspace or its dependencies"
         said = f"no symbol in {searched} is named {quoted(name)}{why}{loads_still}."

@@ -87,6 +87,10 @@ class CodeTools(AnchorToolset):
             lambda one: self._search(call, one, name_for(one, name), limit, keep, include_hover=include_hover),
         )
         gaps += silent
+        answering = [backend for backend, _ in answers]
+        for backend in backends:
+            if backend not in answering:
+                gaps += await unlisted(backend, name, keep, is_silent=True)
         for backend, answered in answers:
             plain = name_for(backend, name)
             symbols += answered.value.symbols

@@ -22,7 +22,7 @@ from lsp_mcp.features.editing.still_needed import still_needed
 from lsp_mcp.features.editing.symbol_edit import Action, edited
 from lsp_mcp.features.editing.tidying import tidied
 from lsp_mcp.features.impact.left_unused import left_unused
-from lsp_mcp.gaps import Gap, hiding, news
+from lsp_mcp.gaps import Gap, hiding, news, texts
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.references import References
@@ -197,7 +197,7 @@ class SymbolEditTools(ChangingToolset):
                 f"{target.name} was not deleted: {count(len(uses), 'use')} of it left. Change that first.{listed}{more}"
             )
         if hidden:
-            why = "; ".join(gap.text for gap in hidden)
+            why = "; ".join(texts(hidden))
             raise RefusedError(
                 f"{target.name} was not deleted, because uses of it may be missed: {why}. Fix that, or accept it with "
                 "allow_partial=true."

@@ -16,7 +16,7 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.editing.source_files import source_files
 from lsp_mcp.features.finding.outlines import FileOutline, outlines
 from lsp_mcp.features.overview.overview import Overview, overview
-from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.gaps import Gap, hiding, texts
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import FolderMap, Outline, WorkspaceOverview
 from lsp_mcp.render.document import document
@@ -69,7 +69,7 @@ class OutlineTools(AnchorToolset):
             try:
                 outline = await document_symbol.document_symbols(backend, path)
             except RefusedError as error:
-                why = "".join(f" ({gap.text})" for gap in hiding(await backend.gaps(Scope("file", path))))
+                why = "".join(f" ({text})" for text in texts(hiding(await backend.gaps(Scope("file", path)))))
                 shown = self._sessions.workspace.display_path(path)
                 raise RefusedError(
                     f"{backend.plugin.name} has no outline of {shown}: {error}{why}", error.code

@@ -20,7 +20,7 @@ from lsp_mcp.evidence.check_gaps import added
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.evidence.occurrences import Claim
 from lsp_mcp.evidence.word_check import Checked, WordCheck
-from lsp_mcp.gaps import Gap, hiding
+from lsp_mcp.gaps import Gap, hiding, texts
 from lsp_mcp.requests.asking import settled
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.references import References
@@ -198,7 +198,7 @@ class Questions:
         """The server's refusal with what it was about, and why it may know too little."""
         gaps = hiding(await target.backend.gaps(Scope("file", target.path)))
         where = self._targets.anchor(target.path, target.identifier.start)
-        why = "".join(f" ({gap.text})" for gap in gaps)
+        why = "".join(f" ({text})" for text in texts(gaps))
         return RefusedError(
             f"{target.backend.plugin.name} refuses for {target.name} at {where}: {error}{why}", error.code
         )

@@ -18,7 +18,7 @@ from lsp_mcp.features.renaming import rename
 from lsp_mcp.features.renaming.rename_by_text import ByText, changed_by_text
 from lsp_mcp.features.renaming.string_mentions import string_mentions
 from lsp_mcp.features.renaming.tried import Changed, can_be_tried, tried
-from lsp_mcp.gaps import Gap, hiding, news
+from lsp_mcp.gaps import Gap, hiding, news, texts
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
 from lsp_mcp.toolsets.questions import Check, PlacesCheck, SymbolAnswer
@@ -114,7 +114,7 @@ class Renamed(Struct, frozen=True):
         if why := hiding(self.gaps):
             raise RefusedError(
                 f"{self.target.name} was not renamed, no file changed, because the result may be wrong: "
-                f"{'; '.join(gap.text for gap in why)}. Fix that, {way_out}"
+                f"{'; '.join(texts(why))}. Fix that, {way_out}"
             )
 
 

@@ -16,7 +16,7 @@ from lsp_mcp.features.renaming.tried import can_be_tried
 from lsp_mcp.features.signatures.planning import Obstacle, Planned, planned
 from lsp_mcp.features.signatures.uses import Uses, uses_of
 from lsp_mcp.features.signatures.wanted import SignatureOptions, options_of
-from lsp_mcp.gaps import Gap, hiding, news
+from lsp_mcp.gaps import Gap, hiding, news, texts
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import locations
@@ -121,7 +121,7 @@ class SignatureChanging(ChangingToolset):
             todo = "Ask again" if any(gap.kind == "indexing" for gap in why) else "Fix that"
             raise RefusedError(
                 f"{name} was not changed, no file changed, because uses of it may be missed: "
-                f"{'; '.join(gap.text for gap in why)}. {todo}, {_ACCEPT}."
+                f"{'; '.join(texts(why))}. {todo}, {_ACCEPT}."
             )
 
     def _refuse_obstacles(self, name: str, obstacles: Sequence[Obstacle]) -> None:

@@ -23,10 +23,10 @@ from lsp_mcp.text import Text
 _MOST_FILES = 30  # that are parsed
 
 
-async def unlisted(backend: Backend, name: str, keep: Keep) -> list[Gap]:
+async def unlisted(backend: Backend, name: str, keep: Keep = lambda *_: True, *, is_silent: bool = False) -> list[Gap]:
     """The gap for declarations called `name` by their syntax that fit `keep`; without locals and dependencies.
 
-    For a `name` that the server does not know.
+    For a `name` that the server does not know, or about which it has not answered (`is_silent`).
     """
     if not name.isidentifier():
         return []
@@ -49,7 +49,8 @@ async def unlisted(backend: Backend, name: str, keep: Keep) -> list[Gap]:
     if not found:
         return []
     places = f"{first_few(found)}; pass one of these"
-    said = f"{backend.plugin.name} lists no {name}, which by syntax is declared at {places}"
+    lists = "did not list" if is_silent else "lists no"
+    said = f"{backend.plugin.name} {lists} {name}, which by syntax is declared at {places}"
     return [Gap("not_searched", said, tuple(files), about=name)]
 
 

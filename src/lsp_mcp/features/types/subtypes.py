@@ -181,9 +181,9 @@ class Subtypes:
                 text = f"not searched: types based on {name} {how}, in {named}"
                 gaps.append(Gap("not_searched", text, tuple(sorted(files))))
         for path, point in sorted(self._unparsed):
-            where = f"{path.relative_to(self._backend.root)} line {point.line}"
-            text = f"not compiled, so not searched: {where}, where a type has a base"
-            gaps.append(Gap("not_compiled", text, (path,), lines=(point.line,)))
+            place = f"{path.relative_to(self._backend.root)} line {point.line}"
+            text = f"not compiled, so not searched: {place}, where a type has a base"
+            gaps.append(Gap("not_compiled", text, (path,), lines=(point.line,), place=place))
         return [*gaps, *self._doubts, *self._supertypes.gaps(self._undecided)]
 
     async def before(self, method: str, params: Mapping[str, Any]) -> None:

@@ -308,9 +308,9 @@ class Reopening:
             assert connection
             every = await self._inactive_lines(path, word, self._documents.present(path), connection)
             if lines := tuple(line for line in every if use.may_be_on(path, line)):
-                listed = first_few([str(line) for line in lines])
-                text = f"not compiled, so not searched: {self._build.display_path(path)} line {listed}, with {word}"
-                gaps.append(Gap("not_compiled", text, (path,), lines=lines))
+                place = f"{self._build.display_path(path)} line {first_few([str(line) for line in lines])}"
+                text = f"not compiled, so not searched: {place}, with {word}"
+                gaps.append(Gap("not_compiled", text, (path,), lines=lines, place=place))
         return gaps
 
     async def _inactive_lines(self, path: Path, word: str, text: Text, connection: Connection) -> list[int]:
