@@ -348,8 +348,8 @@ class CodeTools(AnchorToolset):
         local = await in_local_types(backend, parts, known, embedded=lacks)  # else the type has that name
         places = [one for one, kinds in local.places if any(keep(kind, one.path) for kind in kinds)]
         gaps += not_searched(backend, parts[-1], places, unread=local.unread and lacks)
-        if lacks and not places:
-            gaps += await unlisted(backend, name, keep)
+        if lacks:
+            gaps += await unlisted(backend, name, keep, reported=places)
         cap = backend.plugin.symbols.workspace_symbol_cap
         most = f"{backend.plugin.name} gives at most {cap} names for one search"
         if cap is None:

@@ -6,13 +6,14 @@ clangd 22 leaves out of its index what a header declares in an unnamed namespace
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import first_few
-from lsp_mcp.requests.places import text_or_none
+from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.symbols import FUNCTIONS
 from lsp_mcp.requests.workspace_symbol import Keep
 from lsp_mcp.syntax.definitions import Definition, definitions
@@ -23,19 +24,30 @@ from lsp_mcp.text import Text
 _MOST_FILES = 30  # that are parsed
 
 
-async def unlisted(backend: Backend, name: str, keep: Keep = lambda *_: True, *, is_silent: bool = False) -> list[Gap]:
+async def unlisted(
+    backend: Backend,
+    name: str,
+    keep: Keep = lambda *_: True,
+    *,
+    reported: Sequence[Place] = (),
+    is_silent: bool = False,
+) -> list[Gap]:
     """The gap for declarations called `name` by their syntax that fit `keep`; without locals and dependencies.
+
+    Those at `reported` are known to the caller.
 
     For a `name` that the server does not know, or about which it has not answered (`is_silent`).
     """
     if not name.isidentifier():
         return []
     dependencies = set(backend.plugin.adapter.workspace.dependency_folder_names)
+    told = {(place.path, place.span.start) for place in reported}
     found: list[str] = []
     files: list[Path] = []
     having = (await backend.words.files_with(name, seconds=budget.left())).files
     inside = [(path, path.relative_to(backend.root)) for path in having if path.is_relative_to(backend.root)]
-    own = sorted((path, shown) for path, shown in inside if dependencies.isdisjoint(shown.parts))
+    own = [(path, shown) for path, shown in inside if dependencies.isdisjoint(shown.parts)]
+    own.sort(key=lambda one: (one[0].stem.casefold() != name.casefold(), one))  # where it is declared most often
     for path, shown in own[:_MOST_FILES]:
         language = backend.plugin.language_of(path)
         grammar = grammar_of(language.id) if language else None
@@ -43,7 +55,8 @@ async def unlisted(backend: Backend, name: str, keep: Keep = lambda *_: True, *,
         if not (grammar and text and await backend.words.occurrences(path, text, name)):
             continue
         declared = await asyncio.to_thread(_declared, text, grammar, name)
-        if points := [text.offset_point(one.name_start) for one in declared if keep(one.kind, path)]:
+        points = [text.offset_point(one.name_start) for one in declared if keep(one.kind, path)]
+        if points := [point for point in points if (path, point) not in told]:
             files.append(path)
             found += [f"{shown.as_posix()}:{at.line}:{at.character}" for at in points]
     if not found:

@@ -204,7 +204,7 @@ async def _used(backend: Backend, paths: Sequence[Path], root: Path, found: Over
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    if not backend.plugin.documents.outlines_closed or backend.plugin.word_check.by_word:  # a word is no use
+    if not backend.plugin.documents.outlines_closed or backend.plugin.word_check.by_word:  # words are not uses
         return []
     tests = backend.plugin.adapter.tests
     by_folder: dict[str, list[Path]] = defaultdict(list)
