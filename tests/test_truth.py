@@ -212,6 +212,25 @@ def test_the_oracle_for_python_reads_the_strings_of_all_and_slots(
     assert uses["suit"] == ["a.py#6:19", "a.py#9:14"]
 
 
+def test_the_oracle_for_python_sees_that_a_method_overrides_another_no_more_and_does_not_read_what_pytest_fills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    oracle = importlib.import_module("python_oracle")
+    text = "class A:\n    def run(self) -> None: ...\n\n\nclass B(A):\n    def run(self) -> None: ...\n"
+    filled = "import pytest\n\n\n@pytest.fixture\ndef card(): ...\n\n\ndef test_one(card): ...\ndef other(card): ...\n"
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "test_b.py").write_text(filled)
+    graphs = []
+    for name in ("run", "off"):
+        (tmp_path / "tree" / "a.py").write_text(text[:60] + text[60:].replace("run", name))
+        graphs.append(oracle._graph(tmp_path / "tree", ["."], tmp_path / "cache"))
+    assert graphs[0].same(graphs[0]) == ""
+    assert graphs[0].same(graphs[1]) == "a.py#2:9: related with a.py#6:9, then with "
+    (card,) = [one for one in graphs[0].symbols.values() if (one.name, one.kind) == ("card", "function")]
+    assert {place.shown for place in graphs[0].unread_places(card)} == {"test_b.py#8:14"}
+
+
 def test_the_oracle_for_rust_knows_what_the_compiler_misses_once_a_declaration_has_another_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -131,7 +131,8 @@ class Graph:
         return replace(self, symbols=symbols)
 
     def same(self, other: Graph) -> str:
-        """The difference of the use graph of `other`, of what its types are below, and of what running code finds.
+        """The difference of the use graph of `other`, of what its types are below, of what overrides what, and of what
+        running code finds.
 
         Names are ignored; "" if there is none.
         """
@@ -150,7 +151,19 @@ class Graph:
             if set(symbol.found) != set(other.symbols[symbol.id].found):
                 was, is_now = (", ".join(one.found) or "nothing" for one in (symbol, other.symbols[symbol.id]))
                 return f"{symbol.id}: found by running code through {was}, then through {is_now}"
+        families = [{id_: frozenset(family) for family in graph.related for id_ in family} for graph in (self, other)]
+        for id_ in sorted(families[0].keys() | families[1].keys()):
+            was, now = (family.get(id_, frozenset({id_})) for family in families)
+            if was != now:
+                return (
+                    f"{id_}: related with {', '.join(sorted(was - {id_}))}, then with {', '.join(sorted(now - {id_}))}"
+                )
         return ""
+
+    @property
+    def related(self) -> list[set[str]]:
+        """The ids of the symbols of each family that has several."""
+        return [{one.id for one in family} for family in self._families.values() if len(family) > 1]
 
 
 def _some(places: Iterable[Place]) -> str:

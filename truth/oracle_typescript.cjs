@@ -43,6 +43,10 @@ function errors(made, inside) {
   });
 }
 
+function isRequire(node, file) {
+  return node && ts.isCallExpression(node) && node.expression.getText(file) === 'require';
+}
+
 class Reader {
   constructor(made, dir) {
     this.checker = made.getTypeChecker();
@@ -106,7 +110,7 @@ class Reader {
       this.exported.set(file, this.resolved(node.right).map((one) => this.id(one)).find(Boolean));
     } else if (ts.isImportClause(node) && node.name) {
       this.loaded.push([this.id(this.checker.getSymbolAtLocation(node.name)), node.parent.moduleSpecifier]);
-    } else if (ts.isVariableDeclaration(node) && node.initializer && /^require\(/.test(node.initializer.getText(file))) this.required(node);
+    } else if (ts.isVariableDeclaration(node) && isRequire(node.initializer, file)) this.required(node);
     if ((ts.isClassLike(node) || ts.isInterfaceDeclaration(node)) && node.name) this.heritage(node);
     for (const doc of node.jsDoc || []) this.walk(doc, file, true);
     ts.forEachChild(node, (child) => this.walk(child, file, comment));

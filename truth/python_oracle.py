@@ -81,6 +81,7 @@ class _Linker:
         self._paths = paths
         self._by_name = {python_types.module_name(file, paths): file for file in modules}
         self._packages = {name.partition(".")[0] for name in self._by_name}
+        self._fixtures = set().union(*(module.fixtures for module in modules.values()))
         self._file_of = {id(scope): file for file, module in modules.items() for scope in module.scopes}
         self._symbols: dict[_Key, _Linked] = {}
         self._unread: dict[str, dict[str, set[Place]]] = defaultdict(lambda: defaultdict(set))
@@ -200,6 +201,9 @@ class _Linker:
                 self._add(self._key(function, keyword.name), place)
         for at, name in module.unknown:
             self._unknown(file, name, self._place(file, at))
+        for at, name in module.filled:
+            if name in self._fixtures:
+                self._unknown(file, name, self._place(file, at))
 
     def _own(self, file: str, scope: Scope, name: str) -> set[Member] | None:
         return {Member(file, scope.line, name)} if (file, scope.line, name) in self._symbols else None

@@ -108,6 +108,8 @@ class Module:
         self.keywords: list[Keyword] = []
         self.imported: list[tuple[At, Import]] = []  # names in import statements
         self.unknown: list[tuple[At, str]] = []
+        self.fixtures: set[str] = set()  # functions whose names pytest fills parameters by
+        self.filled: list[tuple[At, str]] = []  # such parameters
         self.classes: dict[int, Scope] = {}
         self.functions: dict[int, Scope] = {}
         self.kinds: dict[int, str] = {}  # of a class scope's members …
@@ -243,8 +245,13 @@ class Module:
                 scope.first = positional[0].arg
             if node.returns:
                 self._expression(node.returns, above, in_annotation=True)
+        is_fixture = any("fixture" in ast.unparse(one) for one in getattr(node, "decorator_list", ()))
+        if is_fixture:
+            self.fixtures.add(scope.name)
         for one in every:
             at = (one.lineno, one.col_offset)
+            if is_fixture or scope.name.startswith("test"):
+                self.filled.append((at, one.arg))
             self._add(scope, one.arg, at, "param")
             scope.parameters[one.arg] = at
             self.uses.append(Use(at, one.arg, scope))
