@@ -133,6 +133,39 @@ def test_a_rename_of_what_is_looked_up_by_a_string_must_be_confirmed(tmp_path: P
     assert said in refusal(tmp_path, KEYS, symbol)
 
 
+SERIALIZED = {
+    "api.py": (
+        "import pydantic\nfrom dataclasses import asdict, dataclass\n\n\nclass Base(pydantic.BaseModel):\n"
+        "    first: int\n\n\nclass User(Base):\n    login: str\n\n    def hi(self) -> str:\n        return self.login\n"
+        "\n\n@dataclass\nclass Row:\n    amount: int\n\n\ndef dump(row: Row) -> object:\n    return asdict(row)\n"
+    ),
+    "plain.py": "from dataclasses import dataclass\n\n\n@dataclass\nclass Point:\n    left: int\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "said"),
+    [
+        ("Base.first", "pydantic may read and write Base.first by its name"),
+        ("User.login", "pydantic may read and write User.login by its name"),
+        ("Row.amount", "asdict may read and write Row.amount by its name"),
+    ],
+)
+def test_a_rename_of_a_field_that_is_written_by_its_name_must_be_confirmed(
+    tmp_path: Path, symbol: str, said: str
+) -> None:
+    assert said in refusal(tmp_path, SERIALIZED, symbol)
+
+
+@pytest.mark.parametrize("symbol", ["User.hi", "Row", "Point.left"])
+def test_a_rename_of_what_is_not_a_field_or_of_a_type_that_nothing_writes_needs_no_confirmation(
+    tmp_path: Path, symbol: str
+) -> None:
+    write(tmp_path, PROJECT | SERIALIZED)
+    answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name="another")
+    assert "status: complete" in answer
+
+
 def test_strings_that_a_rename_changes_are_not_said_to_stay(tmp_path: Path) -> None:
     text = "class Pair:\n    __slots__ = ('first',)\n\n    def __init__(self) -> None:\n        self.first = 1\n"
     write(tmp_path, PROJECT | {"pair.py": text})

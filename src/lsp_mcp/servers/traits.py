@@ -185,6 +185,26 @@ class Encoder(Data, frozen=True):
     tag_pattern: str = ""  # on the line of a field: another name, which it uses instead
 
 
+class Serializing(Data, frozen=True):
+    """Code that reads and writes the fields of a type by their names; `what` it is, for people.
+
+    It concerns types with `declared` in their head, or in that of a type above (`Renaming.type_head_pattern`).
+    """
+
+    what: str
+    declared: str
+    calls: str = ""  # a file with the type's name has such a call; empty: it needs none
+    named: str = ""  # text of the declaration up to the end of the field's line by which the field has another name
+
+
+class Overriding(Data, frozen=True):
+    """How members of related types are found, for a server that renames each of them alone."""
+
+    through: str  # text directly before a member of the type whose code it is in
+    declared: str  # in the code of a type: it has the member {name}
+    never: str = "(?!)"  # names of members that have nothing to do with those of other types, or must not be renamed
+
+
 class Renaming(Data, frozen=True):
     """What the server overlooks when it renames."""
 
@@ -199,6 +219,9 @@ class Renaming(Data, frozen=True):
     looks_up_all: bool = False  # not only members
     function_pattern: str = "(?!)"  # what a function begins with, if outlines list what is declared in it
     encoders: dict[str, Encoder] = field(default_factory=dict)
+    serializing: tuple[Serializing, ...] = ()
+    overriding: Overriding | None = None
+    type_head_pattern: str = "(?!)"  # what the declaration of a type begins with; the group `above` has types above it
     reading_pattern: str = "(?!)"  # a call that writes into what it gets
     harmless_pattern: str = "(?!)"  # the name of a function that adds nothing to a collection that it gets
     coding_pattern: str = "(?!)"  # names of functions by which many packages encode

@@ -13,6 +13,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.renaming.encoded import encoded_at
 from lsp_mcp.features.renaming.named_after import Renamed
+from lsp_mcp.features.renaming.serialized import serialized_by
 from lsp_mcp.features.renaming.string_mentions import string_mentions
 from lsp_mcp.requests.places import text_or_none
 from lsp_mcp.text import Text
@@ -43,7 +44,7 @@ async def found_by_name(
             looks_up,
         ]
     else:
-        said = [await _encoded(backend, renamed), looks_up]
+        said = [await _encoded(backend, renamed), await serialized_by(backend, renamed), looks_up]
     return tuple(filter(None, said))
 
 

@@ -33,6 +33,7 @@ from lsp_mcp.features.renaming.named_after import (
 )
 from lsp_mcp.features.renaming.same_scope import in_its_scope
 from lsp_mcp.features.renaming.shared_calls import Home, home_of, scope_of, shared_calls
+from lsp_mcp.features.renaming.shared_members import shared_members
 from lsp_mcp.features.types.aliased_bases import without_aliased_bases
 from lsp_mcp.features.types.outdated_relations import mistrust_related
 from lsp_mcp.features.types.overrides import Overrides, overrides
@@ -129,6 +130,8 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     text = await backend.documents.open(path)
     await _refuse_generated(backend, path, identifier.start)
     family = await overrides(backend, path, identifier.start)  # first, because it makes the server read more files
+    shared = await shared_members(backend, path, identifier.start, text.slice(identifier), new_name)
+    family = shared.family if shared.is_member else family
     at = position_params(path, text, identifier.start, backend.encoding)
     prefix = await _kept_prefix(backend, at, text, identifier, new_name, prepare=prepare)
     edit = await with_moves(
@@ -161,6 +164,7 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         plan = Renaming(plan).joined_by([place], package).plan
     if mentioned := renamed or await renamed_parameter(backend, path, identifier.start):
         plan = await _with_mentions(backend, mentioned, new_name, plan)
+    plan = _confirming(plan, shared.outside)
     if renamed:
         plan = _confirming(plan, *await found_by_name(backend, renamed, new_name, Renaming(plan).sites))
     notice = _not_run(backend, renamed, new_name)
@@ -168,9 +172,11 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
         return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
     missed = await _missed(backend, path, identifier, plan, text.slice(identifier), family)
     home = (await home_of(backend, path, identifier, text.slice(identifier))).outside(namesakes.others)
-    shared = await _shared(backend, home, plan, text.slice(identifier))
-    clashes = await _clashes(backend, Definitions(backend), home, new_name)
-    strangers += [*missed, *shared, *clashes]
+    doubtful = await _shared(backend, home, plan, text.slice(identifier))
+    clashes = [Doubt(one, f"{new_name} is there already") for one in shared.taken]
+    if not shared.is_member:
+        clashes = await _clashes(backend, Definitions(backend), home, new_name)
+    strangers += [*missed, *doubtful, *clashes]
     return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
 
 

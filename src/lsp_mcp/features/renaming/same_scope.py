@@ -23,6 +23,7 @@ async def in_its_scope(backend: Backend, own: Collection[Site], others: Sequence
         UnavailableError: see `Backend.request`.
     """
     containers = Containers(backend)
+    own = [site for site in own if await _declares(containers, *site)] or own  # not a use of it that was asked about
     scopes = [(path, await _scope(containers, path, point)) for path, point in own]
     is_member = any(scope and scope.kind in TYPES for _, scope in scopes)
     files = {path for path, _ in scopes}
@@ -38,6 +39,10 @@ async def in_its_scope(backend: Backend, own: Collection[Site], others: Sequence
         if same or (is_member and scope and scope.kind in TYPES):
             found.append(one)
     return found
+
+
+async def _declares(containers: Containers, path: Path, point: Point) -> bool:
+    return any(one.place.span.start == point for one in await containers.known(path))
 
 
 async def _scope(containers: Containers, path: Path, point: Point) -> Container | None:

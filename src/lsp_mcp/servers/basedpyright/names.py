@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsp_mcp.servers.traits import Implied, Mention, Renaming
+from lsp_mcp.servers.traits import Implied, Mention, Overriding, Renaming, Serializing
 
 _IN_BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _DECORATED = (
@@ -44,7 +44,29 @@ IMPLIED = (
     Implied("where Python calls it by itself", r"__(?!(?:init|new|post_init)__)\w+__\s*\("),
 )
 
+_STRUCTURED = r"\b(?:structure|unstructure|asdict|astuple)\s*\("
+
+SERIALIZING = (
+    Serializing("pydantic", r"\b(?:BaseModel|RootModel|BaseSettings|SQLModel)\b|\bpydantic\.dataclasses\.dataclass\b"),
+    Serializing("the database", r"\b(?:models\.Model|ModelBase|DeclarativeBase\w*|declarative_base)\b"),
+    Serializing("marshmallow", r"(?:\bmarshmallow\.|\bclass |\()Schema\b", named=r"\bdata_key\s*=[^\n]*\Z"),
+    Serializing(
+        "msgspec", r"\bStruct\b", named=r"\b(?:name|rename)\s*=[^\n]*\Z",
+        calls=r"\b(?:json|msgpack|yaml|toml)\.(?:encode|decode|Encoder|Decoder)\b|\b(?:to_builtins|convert|asdict)\s*\(",
+    ),
+    Serializing("asdict", r"@(?:\w+\.)?dataclass\b", calls=r"\basdict\s*\("),
+    Serializing("_asdict", r"\bNamedTuple\b", calls=r"\b_asdict\s*\("),
+    Serializing("attrs", r"@(?:attrs?\.)?(?:s|attrs|define|frozen|mutable)\b", calls=_STRUCTURED),
+)  # fmt: skip
+
 RENAMING = Renaming(
+    serializing=SERIALIZING,
+    overriding=Overriding(
+        through=r"\b(?:self|cls|super\(\))\s*\.\s*\Z",
+        declared=r"(?m)^\s*(?:(?:async\s+)?def\s+|self\.){name}\b|^\s*{name}\s*(?::|=[^=])",
+        never=r"__\w+",  # those of Python itself, and those that the name of the class becomes a part of
+    ),
+    type_head_pattern=rf"(?:@[^\n]*\n\s*)*class\s+\w+\s*(?:(?P<above>{_IN_BRACKETS}))?",
     known_by_name={r"__\w+__\s.*": "what Python calls"},
     look_up_pattern=r"\b(?:getattr|setattr|hasattr|delattr|attrgetter|methodcaller|patch(?:\.object)?)\s*\("
     r"(?:[^()\"']|\([^()]*\)|[\"'][\w.]*[\"'],)*[\"'](?:\w+\.)*\Z",

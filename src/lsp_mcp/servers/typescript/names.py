@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsp_mcp.servers.traits import Implied, Mention, Renaming
+from lsp_mcp.servers.traits import Implied, Mention, Overriding, Renaming
 
 _BY_ITSELF = r"(?:toString|valueOf|toJSON|toLocaleString|then)"
 
@@ -22,5 +22,8 @@ IMPLIED = (
 RENAMING = Renaming(
     passed_on="{name} as {given}",
     known_by_name={rf"{_BY_ITSELF}\s.*": "what JavaScript calls"},
+    # It renames what overrides a member with it; this tells which other members must not have the new name.
+    overriding=Overriding(through=r"\b(?:this|super)\s*\.\s*\Z", declared="(?!)", never="constructor|#.*"),
+    type_head_pattern=r"[^{};]*?\b(?:class|interface)\s+[\w$]+(?P<above>[^{};]*)(?=\{)",
     taken_names=frozenset({"arguments"}),
 )

@@ -1,0 +1,122 @@
+"""Members that types have in common with types above and below them: they keep sharing their name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from languages.served import ask, write
+from lsp_mcp.errors import LspMcpError
+
+# «run» and «size» are members of one family each; `other.run` and `other.size` are not.
+PROJECTS = {
+    "basedpyright": {
+        "pyproject.toml": '[project]\nname = "sample"\nversion = "1"\n',
+        "base.py": (
+            "class Base:\n    def __init__(self) -> None:\n        self.«size» = 1\n\n    def «run»(self) -> int:\n"
+            "        return self.«size»\n\n\nclass Mixin:\n    def «run»(self) -> int:\n        return 2\n"
+        ),
+        "derived.py": (
+            "from base import Base as B, Mixin\n\n\nclass Derived(B):\n    __slots__ = ('«size»',)\n\n"
+            "    def __init__(self) -> None:\n        super().__init__()\n        self.«size» = 3\n\n"
+            "    def «run»(self) -> int:\n        return super().«run»() + self.«size»\n\n\n"
+            "class Both(Derived, Mixin):\n    pass\n"
+        ),
+        "other.py": (
+            "class Other:\n    size = 1\n\n    def run(self) -> int:\n        return self.size\n\n"
+            "    def start(self) -> int:\n        return 3\n"
+        ),
+        "use.py": (
+            "from base import Base\nfrom derived import Derived\nfrom other import Other\n\n\n"
+            "def use(base: Base, derived: Derived, other: Other) -> int:\n"
+            "    return base.«run»() + derived.«run»() + base.«size» + derived.«size» + other.run() + other.size\n"
+        ),
+    },
+    "typescript": {
+        "tsconfig.json": '{"compilerOptions": {"strict": true, "noEmit": true}}',
+        "base.ts": (
+            "export class Base {\n  «size» = 1;\n  «run»(): number {\n    return this.«size»;\n  }\n}\n"
+            "export interface Mixin {\n  «run»(): number;\n}\n"
+        ),
+        "derived.ts": (
+            "import { Base as B, Mixin } from './base';\n\nexport class Derived extends B implements Mixin {\n"
+            "  «size» = 3;\n  «run»(): number {\n    return super.«run»() + this.«size»;\n  }\n}\n"
+        ),
+        "other.ts": (
+            "export class Other {\n  size = 1;\n  run(): number {\n    return this.size;\n  }\n"
+            "  start(): number {\n    return 3;\n  }\n}\n"
+        ),
+        "use.ts": (
+            "import { Base } from './base';\nimport { Derived } from './derived';\nimport { Other } from './other';\n\n"
+            "export function use(base: Base, derived: Derived, other: Other): number {\n"
+            "  return base.«run»() + derived.«run»() + base.«size» + derived.«size» + other.run() + other.size;\n}\n"
+        ),
+    },
+}  # fmt: skip
+DERIVED = {"basedpyright": {"run": "derived.py:12:26", "size": "derived.py:9:14"},
+           "typescript": {"run": "derived.ts:6:18", "size": "derived.ts:6:33"}}  # fmt: skip
+
+
+def plain(text: str) -> str:
+    return text.replace("«", "").replace("»", "")
+
+
+def rename(backend: str, root: Path, symbol: str, new_name: str) -> str:
+    """What the program says about a rename; the text of an error if it is refused."""
+    write(root, {file: plain(text) for file, text in PROJECTS[backend].items()})
+    try:
+        return ask(backend, root, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name=new_name)
+    except LspMcpError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("at", ["declared above", "used below"])
+@pytest.mark.parametrize(("name", "new_name"), [("run", "start"), ("size", "amount")])
+@pytest.mark.parametrize("backend", PROJECTS)
+def test_a_member_is_renamed_in_all_types_that_share_it_and_in_no_other(
+    backend: str, name: str, new_name: str, at: str, tmp_path: Path
+) -> None:
+    symbol = f"Base.{name}" if at == "declared above" and backend == "typescript" else DERIVED[backend][name]
+    if at == "declared above" and backend == "basedpyright":
+        symbol = {"run": "Base.run", "size": "base.py:3:14"}[name]
+    said = rename(backend, tmp_path, symbol, new_name)
+    expected = {file: plain(text.replace(f"«{name}»", new_name)) for file, text in PROJECTS[backend].items()}
+    assert {file: (tmp_path / file).read_text() for file in expected} == expected
+    assert "status: complete" in said
+
+
+@pytest.mark.parametrize("backend", PROJECTS)
+def test_a_member_does_not_get_the_name_of_one_in_a_type_above_or_below(backend: str, tmp_path: Path) -> None:
+    said = rename(backend, tmp_path, "Base.run", "size")
+    assert "was not renamed" in said
+    assert {file: (tmp_path / file).read_text() for file in PROJECTS[backend]} == {
+        file: plain(text) for file, text in PROJECTS[backend].items()
+    }
+
+
+def test_a_rename_of_a_member_that_overrides_one_of_other_code_must_be_confirmed(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": PROJECTS["basedpyright"]["pyproject.toml"],
+        "a.py": (
+            "import threading\n\n\nclass Worker(threading.Thread):\n    def run(self) -> None:\n        self.work()\n\n"
+            "    def work(self) -> None: ...\n"
+        ),
+    }
+    write(tmp_path, files)
+    with pytest.raises(LspMcpError, match=r"Worker\.run overrides that of Thread"):
+        ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="Worker.run", new_name="start_it")
+    answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="Worker.work", new_name="labour")
+    assert "status: complete" in answer
+
+
+def test_a_type_inside_of_another_keeps_no_name_from_a_symbol_that_is_used_in_a_type(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": PROJECTS["basedpyright"]["pyproject.toml"],
+        "a.py": "Check = int\n",
+        "b.py": "from a import Check\n\n\nclass User:\n    def use(self, check: Check) -> None: ...\n",
+        "c.py": "class Every:\n    class Shape:\n        pass\n",
+    }
+    write(tmp_path, files)
+    answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="b.py:5:26", new_name="Shape")
+    assert "status: complete" in answer
