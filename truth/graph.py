@@ -153,11 +153,9 @@ class Graph:
                 return f"{symbol.id}: found by running code through {was}, then through {is_now}"
         families = [{id_: frozenset(family) for family in graph.related for id_ in family} for graph in (self, other)]
         for id_ in sorted(families[0].keys() | families[1].keys()):
-            was, now = (family.get(id_, frozenset({id_})) for family in families)
-            if was != now:
-                return (
-                    f"{id_}: related with {', '.join(sorted(was - {id_}))}, then with {', '.join(sorted(now - {id_}))}"
-                )
+            before, after = (sorted(family.get(id_, frozenset()) - {id_}) for family in families)
+            if before != after:
+                return f"{id_}: related with {', '.join(before)}, then with {', '.join(after)}"
         return ""
 
     @property
