@@ -121,3 +121,22 @@ def test_a_name_that_an_export_gives_is_renamed_even_if_what_it_exports_is_calle
     assert {file: (tmp_path / file).read_text() for file in ("index.ts", "main.ts")} == {
         file: after(DEFAULTS[file]) for file in ("index.ts", "main.ts")
     }
+
+
+OVERLOADS = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler"}}',
+    "core.ts": (
+        "export function «greet»(n: number): number;\nexport function «greet»(n: string): string;\n"
+        "export function «greet»(n: any): any {\n  return n;\n}\n"
+    ),
+    "main.ts": 'import { «greet» } from "./core";\n\nexport const all = [«greet»(1), «greet»("a")];\n',
+}
+
+
+def test_overloads_are_renamed_together_with_every_import_of_them(tmp_path: Path) -> None:
+    files = {file: before(text) for file, text in OVERLOADS.items()}
+    said = renamed("typescript", files, tmp_path, "main.ts:3:21", "hail")
+    assert {file: (tmp_path / file).read_text() for file in files} == {
+        file: after(text) for file, text in OVERLOADS.items()
+    }
+    assert "status: complete" in said

@@ -34,7 +34,8 @@ async def declared(backend: Backend, path: Path, identifier: Span) -> tuple[Path
     if language is None or not await asyncio.to_thread(_brings, text, language.id, identifier):
         return here
     places = await definition_places(backend, path, identifier.start)
-    if len(places) != 1 or places[0][0] == path or not places[0][0].is_relative_to(backend.root):
+    files = {file for file, _ in places}  # one for all overloads
+    if len(files) != 1 or path in files or not places[0][0].is_relative_to(backend.root):
         return here
     file, start = places[0]
     there = await text_or_none(backend, file)
