@@ -140,3 +140,23 @@ def test_overloads_are_renamed_together_with_every_import_of_them(tmp_path: Path
         file: after(text) for file, text in OVERLOADS.items()
     }
     assert "status: complete" in said
+
+
+PLUGIN = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler"}}',
+    "core.ts": (
+        "export interface Plugin {\n  apply(n: number): number;\n}\n\nexport function load(plugin: Plugin) {\n"
+        "  return plugin.apply(1);\n}\n"
+    ),
+    "main.ts": (
+        'import { load } from "./core";\n\nexport function main() {\n'
+        "  function apply(n: number) {\n    return n;\n  }\n  load({ apply });\n}\n"
+    ),
+}
+
+
+def test_a_method_that_a_function_of_its_name_is_passed_for_is_renamed_without_it(tmp_path: Path) -> None:
+    said = renamed("typescript", PLUGIN, tmp_path, "Plugin.apply", "execute")
+    assert (tmp_path / "core.ts").read_text() == PLUGIN["core.ts"].replace("apply", "execute")
+    assert (tmp_path / "main.ts").read_text() == PLUGIN["main.ts"].replace("{ apply }", "{ execute: apply }")
+    assert "status: complete" in said

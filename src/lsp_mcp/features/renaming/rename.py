@@ -397,7 +397,7 @@ async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str) -> li
         Place(step.path, change.span, step.before)
         for step in steps
         for change in step.changes
-        if change.old_text == name
+        if change.old_text == name and not re.search(rf"\b{re.escape(name)}\b", change.new_text)  # `{ name: new }`
     ]
     found = await shared_calls(backend, Definitions(backend), home, changed, changed)
     doubts = [Doubt(place, f"may mean another {name}") for place in found.shared]

@@ -98,7 +98,8 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
         after = await _seen(backend, trial, after_texts, expected, naming)
         renamed = [_moved(shifts, site) for site in were]
         are = await relations(backend, trial.request, trial.text, trial.encoding, renamed)
-        related, elsewhere = await _related(backend, shifts, were, are)
+        pairs = {(path, shift.to_after(point)) for path, shift in shifts.items() for point in shift.pairs}
+        related, elsewhere = await _related(backend, shifts, were, are, pairs)
         odd = after.all_uses ^ expected
         if not (after.errors or odd or after.unread):
             return Tried((), related, after.gaps, elsewhere)
@@ -129,6 +130,7 @@ class Shift:
     def __init__(self, change: FileChange, new_name: str = "") -> None:
         self.before, self.after = change.before, Text(change.after)
         self._edges: list[tuple[int, int, int]] = []  # start and end before, and what is added up to there
+        self.pairs: list[Point] = []  # before, of such words
         self._before_name: dict[int, int] = {}  # start before → the characters that precede the new name there
         added = 0
         for one in change.changes:
@@ -136,6 +138,8 @@ class Shift:
             added += len(one.new_text) - (end - start)
             if start < end and new_name and (found := _named_in(one.new_text, new_name)):
                 self._before_name[start] = found.start()
+                if len(found[0]) < len(one.new_text):
+                    self.pairs.append(one.span.start)
             self._edges.append((start, end, added))
 
     def to_after(self, point: Point) -> Point:
@@ -272,11 +276,12 @@ def _new_meaning(
 
 
 async def _related(
-    backend: Backend, shifts: Mapping[Path, Shift], were: Relations, are: Relations
+    backend: Backend, shifts: Mapping[Path, Shift], were: Relations, are: Relations, pairs: Collection[Site]
 ) -> tuple[list[Changed], list[str]]:
     """Methods that would be called through another method of the workspace, and what else is different.
 
-    A lost relation concerns dynamic checks only (`x.(Namer)`): the server refuses what no longer builds.
+    A lost relation concerns dynamic checks only (`x.(Namer)`): the server refuses what no longer builds. A place of `pairs`
+    stands for what it names: `{ new: old }`.
     """
     inside: list[Changed] = []
     outside: list[str] = []
@@ -285,7 +290,7 @@ async def _related(
         if then not in are:
             continue
         moved = {_moved(shifts, one) for one in before}
-        for other in sorted(are[then] - moved - {then}):  # gopls 0.24 may name a method of an interface itself
+        for other in sorted(are[then] - moved - {then, *pairs}):  # gopls 0.24 may name a method of an interface itself
             if other[0].is_relative_to(backend.root):
                 what = f"would implement, or be implemented by, {_named(other, shifts, '')}"
                 inside.append(Changed(await _place(backend, shifts, then), what))
@@ -295,6 +300,7 @@ async def _related(
         outside += [
             f"{_line(backend, site)} would have nothing to do with {_line(backend, back[one])}"
             for one in sorted(moved - are[then])
+            if not are[then].intersection(pairs)
         ]
     return inside, outside
 
