@@ -280,8 +280,8 @@ async def _related(
 ) -> tuple[list[Changed], list[str]]:
     """Methods that would be called through another method of the workspace, and what else is different.
 
-    A lost relation concerns dynamic checks only (`x.(Namer)`): the server refuses what no longer builds. A place of `pairs`
-    stands for what it names: `{ new: old }`.
+    A lost relation concerns dynamic checks only (`x.(Namer)`): the server refuses what no longer builds. A place of
+    `pairs` stands for what it names: `{ new: old }`.
     """
     inside: list[Changed] = []
     outside: list[str] = []
