@@ -95,6 +95,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "made",
             "parameters",
             "own_class",
+            "attributes",
             "roles",
             "switches",
             "files",

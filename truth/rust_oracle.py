@@ -115,8 +115,17 @@ def _declarations(file: str, text: str) -> Iterator[_Declaration]:
     for kind, pattern in _DECLARED.items():
         for found in re.finditer(pattern, code, re.MULTILINE):
             name = found[1]
+            is_parameter = kind == "field" and not _is_in_type(code, found.start())
             if name not in _KEPT:
-                yield _Declaration(name, kind, _place(file, text, found.start(1)))
+                yield _Declaration(name, "local" if is_parameter else kind, _place(file, text, found.start(1)))
+
+
+def _is_in_type(code: str, offset: int) -> bool:
+    """Whether the indented line at an offset is in a type: parameters of a function may stand on lines of their own."""
+    above = [
+        line for line in code[:offset].split("\n") if line[:1].strip() and not line.startswith(("where", "{", "#"))
+    ]
+    return bool(above) and re.search(r"\b(?:struct|enum|union)\b", above[-1]) is not None
 
 
 def _place(file: str, text: str, offset: int) -> Place:

@@ -10,7 +10,7 @@ from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
 from lsp_mcp.syntax.grammars import has_grammar
-from lsp_mcp.text import Point
+from lsp_mcp.text import Point, Text
 from lsp_mcp.words.workspace_words import FilesWith
 
 _MOST_NAMED = 3  # places or files listed in a gap
@@ -33,11 +33,13 @@ def unlisted(words: FilesWith) -> list[Gap]:
     return [Gap("unverified", f"not all files are known yet: {words.unknown}")] if words.unknown else []
 
 
-def meaningless(backend: Backend, name: str, at: tuple[Path, Point]) -> list[Gap]:
-    """The gap for an answer without any place about the symbol `at` a place that the server does not know."""
+def meaningless(backend: Backend, name: str, at: tuple[Path, Point], text: Text | None) -> list[Gap]:
+    """The gap for an answer without any place about the symbol `at` a place of `text` that the server does not know."""
     where = _site(*at, backend.root)
-    text = f"unverified: {backend.plugin.name} does not know what {name} means at {where}; ask at another use"
-    return [Gap("unverified", text, about="meaning")]
+    hint = backend.plugin.build_hint([(at[0], text, at[1])]) if text else ""
+    about = f"what {name} means at {where}; {hint or 'ask at another use'}"
+    said = f"unverified: {backend.plugin.name} does not know {about}"
+    return [Gap("unverified", said, about="meaning")]
 
 
 def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Gap]:
@@ -45,7 +47,9 @@ def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Ga
     if not places:
         return []
     shown = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
+    hint = backend.plugin.build_hint([(place.path, place.text, place.span.start) for place in places])
     text = f"unverified: {_number(name, places)} that {backend.plugin.name} does not explain: {shown}"
+    text += f"; {hint}" if hint else ""
     return [Gap("unverified", text, _files(places), about="unknown")]
 
 

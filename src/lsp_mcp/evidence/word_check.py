@@ -261,7 +261,9 @@ class WordCheck:
     async def _meaningless(self, claim: Claim) -> list[Gap]:
         """The gap for an answer without any place, if the server knows nothing about the place asked about."""
         is_unknown = not claim.sites and not await self.definitions.meaning(claim.at)
-        return meaningless(self._backend, claim.name, claim.at) if is_unknown else []
+        if not is_unknown:
+            return []
+        return meaningless(self._backend, claim.name, claim.at, await text_or_none(self._backend, claim.at[0]))
 
     async def _searched(self, claim: Claim, words: FilesWith) -> _Search:
         """The files with its name that can mean the symbol of `claim`, cached until something changes."""

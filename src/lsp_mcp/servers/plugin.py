@@ -22,6 +22,7 @@ from lsp_mcp.servers.traits import (
     Visibility,
     WordCheck,
 )
+from lsp_mcp.text import Point, Text
 
 
 class Plugin:
@@ -172,6 +173,10 @@ class Plugin:
     def is_exported(self, name: str, path: Path) -> bool:
         """Serves unused code and impact: whether code outside the workspace can use what is called `name` in `path`."""
         return True
+
+    def build_hint(self, places: Sequence[tuple[Path, Text, Point]]) -> str:
+        """Serves what is unverified: that the build may leave out the code at these places, and how it has that."""
+        return ""
 
     def declares_exported(self, name: str, before: str) -> bool:
         """Serves unused code and impact: whether what stands `before` the full `name` of a declaration on its line lets

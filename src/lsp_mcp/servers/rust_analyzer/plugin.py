@@ -8,11 +8,14 @@ from pathlib import Path
 
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
 from lsp_mcp.servers.rust_analyzer.cargo import CargoCoverage
+from lsp_mcp.servers.rust_analyzer.conditions import conditions, hint
 from lsp_mcp.servers.rust_analyzer.index_names import index_package, index_symbols
 from lsp_mcp.servers.rust_analyzer.names import IMPLIED, MENTIONS, RENAMING
 from lsp_mcp.servers.traits import Documents, Symbols, WordCheck
+from lsp_mcp.text import Point, Text
 
 _OF_TRAIT = r"impl\b.*\sfor\s"
+_MOST_READ = 5  # files whose conditions are read for one hint
 _PUBLIC = re.compile(r"\bpub\b(?!\s*\()|^\s*macro_rules!")
 
 
@@ -34,6 +37,12 @@ class RustAnalyzerPlugin(SessionPlugin):
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""
         return CargoCoverage(start)
+
+    def build_hint(self, places: Sequence[tuple[Path, Text, Point]]) -> str:
+        """See `Plugin.build_hint`."""
+        first = {path: (path, text, point) for path, text, point in reversed(places)}
+        found = (condition for place in list(first.values())[:_MOST_READ] for condition in conditions(*place))
+        return hint(list(dict.fromkeys(found)))
 
     def declares_exported(self, name: str, before: str) -> bool:
         """See `Plugin.declares_exported`: what is `pub`, and members of traits."""
