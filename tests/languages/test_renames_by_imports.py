@@ -34,7 +34,7 @@ PROJECTS = {
 
 
 def before(text: str) -> str:
-    return text.replace("«greet»", "greet")
+    return text.replace("«", "").replace("»", "")
 
 
 def after(text: str) -> str:
@@ -159,4 +159,32 @@ def test_a_method_that_a_function_of_its_name_is_passed_for_is_renamed_without_i
     said = renamed("typescript", PLUGIN, tmp_path, "Plugin.apply", "execute")
     assert (tmp_path / "core.ts").read_text() == PLUGIN["core.ts"].replace("apply", "execute")
     assert (tmp_path / "main.ts").read_text() == PLUGIN["main.ts"].replace("{ apply }", "{ execute: apply }")
+    assert "status: complete" in said
+
+
+LOADED = {
+    "tsconfig.json": '{"compilerOptions": {"allowJs": true, "module": "commonjs", "types": []}}',
+    "env.d.ts": "declare const require: any;\ndeclare const module: any;\n",
+    "core.js": "class «Greeter» {\n  #size = 1\n  first () { return this.#size }\n}\n\nmodule.exports = «Greeter»\n",
+    "main.js": "const «Greeter» = require('./core')\n\nmodule.exports.make = function () { return new «Greeter»() }\n",
+    "other.js": "const Another = require('./core')\n\nclass Size { amount () { return new Another() } }\n",
+}
+
+
+@pytest.mark.parametrize("at", ["core.js:1:7", "main.js:1:7", "main.js:3:48"])
+def test_what_a_module_is_loaded_into_is_renamed_with_what_it_exports_if_both_have_one_name(
+    at: str, tmp_path: Path
+) -> None:
+    files = {file: before(text) for file, text in LOADED.items()}
+    said = renamed("typescript", files, tmp_path, at, "hail")
+    assert {file: (tmp_path / file).read_text() for file in files} == {
+        file: text.replace("«Greeter»", "hail") for file, text in LOADED.items()
+    }
+    assert "status: complete" in said
+
+
+def test_a_private_member_may_have_the_name_of_a_member_of_another_type(tmp_path: Path) -> None:
+    files = {file: before(text) for file, text in LOADED.items()}
+    said = renamed("typescript", files, tmp_path, "core.js:2:4", "amount")
+    assert (tmp_path / "core.js").read_text() == files["core.js"].replace("#size", "#amount")
     assert "status: complete" in said

@@ -12,13 +12,15 @@ from pathlib import Path
 from lsp_mcp.backend import Backend
 from lsp_mcp.protocol.lsp import Location, TextDocumentPositionParams, WorkspaceEdit
 from lsp_mcp.requests.edit_plans import asked_rename
-from lsp_mcp.requests.other_builds import Key, add_edits, edited_documents, key_of, position_of
+from lsp_mcp.requests.other_builds import Key, add_edits, edited, edited_documents, key_of, position_of
 from lsp_mcp.requests.places import text_or_none
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.syntax.imports import brings, imported_as
 from lsp_mcp.text import Span, Text
+from lsp_mcp.uris import uri_path
 
 _MOST_ASKED = 100  # exports that pass a name on
+_MOST_USES = 5_000
 
 
 async def declared(backend: Backend, path: Path, identifier: Span) -> tuple[Path, Span]:
@@ -71,7 +73,35 @@ async def renamed_through_exports(
     for document, changes in edited_documents(edit):
         there = {key_of(Location(uri=document["uri"], range=one["range"])): one for one in changes}
         changes[:] = [{**one, "newText": new_name} if key in asked else one for key, one in there.items()]
+    await _with_importers(backend, at, name, new_name, edit)
     return edit
+
+
+async def _with_importers(
+    backend: Backend, at: TextDocumentPositionParams, name: str, new_name: str, edit: WorkspaceEdit
+) -> None:
+    """Add to `edit` the variables called `name` that files have what they import in, with their uses.
+
+    TypeScript 7.0 renames those of `import name from './m'`, but of `const name = require('./m')` only if it is asked
+    there. They are among the uses of what the module exports.
+    """
+    listed = await backend.request("textDocument/references", {**at, "context": {"includeDeclaration": True}}) or []
+    uses = {key_of(one): one for one in listed}
+    done = {key_of(one) for one in edited(edit)}
+    for key, one in list(uses.items())[:_MOST_USES]:
+        if key in done or not await _spells(backend, one, name):
+            continue
+        more = await asked_rename(backend, position_of(one), new_name)
+        found = {key_of(change) for change in edited(more)}
+        texts = {change["newText"] for _, changes in edited_documents(more) for change in changes}
+        if texts == {new_name} and found <= uses.keys():
+            add_edits(edit, more)
+        done |= {key, *found}
+
+
+async def _spells(backend: Backend, location: Location, name: str) -> bool:
+    text = await text_or_none(backend, uri_path(location["uri"]))
+    return text is not None and text.slice(text.range_span(location["range"], backend.encoding)) == name
 
 
 def _written(edit: WorkspaceEdit, text: str) -> list[Location]:

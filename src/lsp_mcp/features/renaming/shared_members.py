@@ -50,6 +50,9 @@ async def shared_members(backend: Backend, path: Path, point: Point, name: str, 
     rules = backend.plugin.renaming.overriding
     if rules is None or re.fullmatch(rules.never, name):
         return SharedMembers()
+    text = await backend.documents.open(path)
+    if rules.private_mark and text.content[: text.point_offset(point)].endswith(rules.private_mark):
+        return SharedMembers(is_member=True)  # two of a type with one name are an error
     search = _Search(backend, rules, name)
     try:
         async with asyncio.timeout(share_of_rest(_SHARE)):
@@ -118,7 +121,7 @@ class _Search:
     async def _found_in(self, type_: Container, name: str) -> list[Place]:
         path, text = type_.place.path, type_.place.text
         declared, used = [], []
-        known = {one.place.span.start: one for one in await self._heads.containers.known(path)}
+        known = {one.place.span.end: one for one in await self._heads.containers.known(path)}
         for span in await self._backend.words.occurrences(path, text, name):
             if not type_.holds(span.start) or span.start == type_.place.span.start:
                 continue
@@ -126,7 +129,9 @@ class _Search:
             if around is None or site_of(around) != site_of(type_):
                 continue
             at = text.point_offset(span.start)
-            one = known.get(span.start)
+            if self._rules.private_mark and text.content[:at].endswith(self._rules.private_mark):
+                continue
+            one = known.get(span.end)
             if one is not None and one.owner == type_.name:
                 declared.append(Place(path, span, text))
             elif re.search(self._rules.through, text.content[max(0, at - 40) : at]):

@@ -23,7 +23,9 @@ RENAMING = Renaming(
     passed_on="{name} as {given}",
     known_by_name={rf"{_BY_ITSELF}\s.*": "what JavaScript calls"},
     # It renames what overrides a member with it; this tells which other members must not have the new name.
-    overriding=Overriding(through=r"\b(?:this|super)\s*\.\s*\Z", declared="(?!)", never="constructor|#.*"),
+    overriding=Overriding(
+        through=r"\b(?:this|super)\s*\.\s*\Z", declared="(?!)", private_mark="#", never="constructor"
+    ),
     type_head_pattern=r"[^{};]*?\b(?:class|interface)\s+[\w$]+(?P<above>[^{};]*)(?=\{)",
     taken_names=frozenset({"arguments"}),
 )

@@ -1,3 +1,5 @@
 (import_specifier name: (_) @name alias: (_) @alias)
 (export_specifier name: (_) @name alias: (_) @alias)
 (import_clause (identifier) @alias)
+((variable_declarator name: (identifier) @alias value: (call_expression function: (identifier) @_require))
+ (#eq? @_require "require"))
