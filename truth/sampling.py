@@ -20,7 +20,7 @@ def symbols(
     """Symbols, endlessly, kind after kind; more of those with several uses, which are the harder questions."""
     strata: dict[tuple[str, bool], list[Symbol]] = defaultdict(list)
     for one in sorted(graph.symbols.values(), key=lambda symbol: symbol.id):
-        if one.outside <= outside and fits(one):
+        if one.outside <= outside and one.uses and fits(one):  # one of a comment has none
             strata[one.kind, one.generic].append(one)
             if len(one.uses) > 2:
                 strata[one.kind, one.generic] += [one] * 3
