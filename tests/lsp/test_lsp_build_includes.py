@@ -284,3 +284,15 @@ def test_files_read_one_after_the_other_are_as_if_read_at_once(
     for name in NAMES:
         assert tree.affected(name) == fresh.affected(name)
         assert tree.reached(name) == fresh.reached(name)
+
+
+def test_an_include_of_what_is_not_there_may_lead_anywhere_unless_nothing_of_that_name_is_read(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, {"a.cpp": '#include "gone.h"\n', "b.cpp": '#include "lib/left.h"\n', "c.cpp": ""})
+
+    def leading_out(*nowhere: str) -> set[str]:
+        found = tree.includes.leading_out(lambda _: False, lambda _, name: name in nowhere)
+        return {path.name for path in found}
+
+    assert leading_out() == {"a.cpp", "b.cpp"}
+    assert leading_out("gone.h") == {"b.cpp"}
+    assert leading_out("gone.h", "left.h") == set()

@@ -67,6 +67,7 @@ class BuildFiles:
         self._includes = includes
         self._compiled: Collection[Path] = _NOTHING
         self._indexed: Mapping[str, int] | None = None
+        self._changed_since: set[Path] = set()  # since then
         self.last_inside: Collection[Path] = _NOTHING  # as it was at the last look
         self._looking: asyncio.Task[None] | None = None
         self._stamp = 0  # grows with each change
@@ -93,6 +94,7 @@ class BuildFiles:
         """Note that these were created, changed or deleted: they are read again."""
         paths = list(paths)
         self._changed.update(paths)
+        self._changed_since.update(paths)
         self._stamp += 1
         self._view = None
         self._conditional = {}
@@ -110,7 +112,7 @@ class BuildFiles:
 
     def indexed(self, names: Counter[str]) -> None:
         """The number of files of each name in the server's index, now that it is complete."""
-        self._indexed = names
+        self._indexed, self._changed_since = names, set()
         self.changed(())
 
     @property
@@ -170,12 +172,16 @@ class BuildFiles:
         if not all(path in self._includes.known for path in files):
             return None
         if self._leading_out is None or self._leading_out[0] is not view:
-            out = self._includes.leading_out(_Libraries(self._rules).has)
+            out = self._includes.leading_out(_Libraries(self._rules).has, self._is_nowhere)
             self._leading_out = view, frozenset(self._includes.affected(out))
         including = self._includes.affected(files)
         if all(map(self._rules.compiles, files)):
             return frozenset(including)  # a header without generated files that include one
         return self._leading_out[1].union(including)
+
+    def _is_nowhere(self, path: Path, name: str) -> bool:
+        """Whether the server, which has compiled the text of `path` as it is, read no file of that name."""
+        return bool(self._indexed) and name not in (self._indexed or ()) and path not in self._changed_since
 
     async def included_by(self, files: Collection[Path]) -> frozenset[Path]:
         """`files` and every known file that one of them may include, also indirectly."""

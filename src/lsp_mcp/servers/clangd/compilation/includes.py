@@ -170,16 +170,23 @@ class Includes:
                 order += [*self.led_by(path, is_library, seen), path]
         return order
 
-    def leading_out(self, is_library: Callable[[str], bool]) -> set[Path]:
+    def leading_out(
+        self, is_library: Callable[[str], bool], is_nowhere: Callable[[Path, str], bool] = lambda _path, _name: False
+    ) -> set[Path]:
         """The files with an include that may lead to unknown files, and from there back to any.
 
-        `is_library` says whether an include's spelling certainly leads to no file of the workspace.
+        `is_library` says whether an include's spelling certainly leads to no file of the workspace, `is_nowhere`
+        whether the one of a file of that name is in no code that is compiled.
         """
         names = {path.name for path in self.known}
         spelled = {one for scan in self.known.values() for one in scan.includes if one != _ANY}
         out = {one for one in spelled if one in self._unfound or _name(one) not in names}
         out -= {one for one in out if is_library(one)}
-        return {path for path, scan in self.known.items() if not out.isdisjoint(scan.includes)}
+        return {
+            path
+            for path, scan in self.known.items()
+            if not all(is_nowhere(path, _name(one)) for one in out & scan.includes)
+        }
 
     def _find_unfound(self) -> set[str]:
         by_name: defaultdict[str, list[str]] = defaultdict(list)
