@@ -157,8 +157,9 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     if backend.plugin.goes_by_mtime:
         for stranger in strangers:
             backend.coverage.mistrust(stranger.place.path, text.slice(identifier))
-    strangers += [*left_behind, *_taken(backend, renamed, Place(path, identifier, text), new_name)]
+    strangers += [*left_behind, *await _taken(backend, renamed, Place(path, identifier, text), new_name)]
     plan = _confirming(plan, known_by_name(backend.plugin.renaming, together, new_name))
+    plan = _confirming(plan, _starting(backend, renamed, new_name))
     plan, gaps = await _with_strings(backend, plan, mixed)
     for place, package in await named_by_path(backend, plan):
         plan = Renaming(plan).joined_by([place], package).plan
@@ -202,10 +203,27 @@ def _not_run(backend: Backend, renamed: Renamed | None, new_name: str) -> Gap | 
     return news("applied", f"{new_name} is not run as a test, as {renamed.name} was")
 
 
-def _taken(backend: Backend, renamed: Renamed | None, place: Place, new_name: str) -> list[Doubt]:
-    """That what is declared at `place`, unless it is a member, cannot be meant by `new_name` inside functions."""
-    is_taken = new_name in backend.plugin.renaming.taken_names and not (renamed and renamed.owner)
-    return [Doubt(place, f"{new_name} is something else in each function")] if is_taken else []
+async def _taken(backend: Backend, renamed: Renamed | None, place: Place, new_name: str) -> list[Doubt]:
+    """That what is declared at `place` cannot be meant by `new_name`: inside functions, unless it is a member; or
+    anywhere, where a compile command makes that a macro.
+    """
+    rules, coverage = backend.plugin.renaming, backend.coverage
+    if new_name in rules.taken_names and not (renamed and renamed.owner):
+        return [Doubt(place, f"{new_name} is something else in each function")]
+    macro = rules.macro_flag.replace("{name}", re.escape(new_name))
+    # Not if commands are not known, and may have any flag.
+    if macro and await coverage.compiles_with(macro) and not await coverage.compiles_with("(?!)"):
+        return [Doubt(place, f"a compile command makes {new_name} a macro")]
+    return []
+
+
+def _starting(backend: Backend, renamed: Renamed | None, new_name: str) -> str:
+    """That a program would start elsewhere, or nowhere; empty if it would not."""
+    start = backend.plugin.renaming.program_start
+    if not start or renamed is None or renamed.owner or start not in (renamed.name, new_name):
+        return ""
+    is_function = renamed.symbol.kind == "function"
+    return f"programs start at the function {start}" if is_function else ""
 
 
 def _refuse_others_alone(backend: Backend, plan: EditPlan, strangers: Sequence[Doubt]) -> None:

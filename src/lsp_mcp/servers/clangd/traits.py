@@ -254,4 +254,5 @@ RENAMING = Renaming(
     },
     linked_type_pattern=r"@(?:[SU]|S[TP][^@]*)@\w+(?:>[^@]*)?\Z",
     program_start="main",
+    macro_flag=r"(?:^|[\s\"'])[-/]D\s*[\"']?{name}(?!\w)",
 )

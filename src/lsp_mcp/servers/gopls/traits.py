@@ -164,6 +164,7 @@ _ENCODERS = {
 }
 
 RENAMING = Renaming(
+    program_start="main",
     names_no_files=True,
     # In the build of a file that has no other use of the type than by that field.
     embedded_refusal="an embedded field must be renamed at its declaration",

@@ -44,6 +44,7 @@ IMPLIED = (
 )  # fmt: skip
 
 RENAMING = Renaming(
+    program_start="main",
     known_by_name={r"main\s.*": "what Rust starts"},
     function_pattern=r"(?:[^{};]*\s)?fn\s",
 )
