@@ -50,6 +50,7 @@ class Symbol(Struct, frozen=True):
     aliased: frozenset[str] = frozenset()
     defined: frozenset[Site] = frozenset()
     written: str = ""
+    linked: str = ""  # the name by which a linker joins it with others, whatever their scopes
     is_alone: bool = False  # no linker joins it with another of its name: it is internal, a type, or a member of one
 
     def is_another(self, defined: Collection[Site]) -> bool:
@@ -349,7 +350,9 @@ class Definitions:
             definition = there
         defined = frozenset([await to_site(one) for one in definition])
         is_alone = internal or (kind is not None and kind.is_alone)
-        return Symbol(sites, id_, name, internal, aliased, defined, named, is_alone)
+        joined = re.search(rules.linked_pattern, named) if rules.linked_pattern else None
+        linked = joined[1] if joined else ""
+        return Symbol(sites, id_, name, internal, aliased, defined, named, linked, is_alone)
 
     async def site(self, location: Location) -> Site:
         """The start of a `Location`, in the text that the server has."""

@@ -37,7 +37,7 @@ class Identity(Struct, frozen=True):
     a range of a file, no word can mean it, or only one that names an argument (`is_named_in_calls`); if it is
     `internal`, only files that include its declaration can. `aliased`
     are the ids of the symbol that it is another name for. It is `defined` there, if the server says so, and `apart` are
-    declarations of other symbols that have one of its ids.
+    declarations of other symbols that have one of its ids. A linker joins all that is `linked` by that name.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Identity(Struct, frozen=True):
     aliased: frozenset[str] = frozenset()
     defined: frozenset[Site] = frozenset()
     apart: frozenset[Site] = frozenset()
+    linked: str = ""
 
     def is_meant_by(self, symbol: Symbol) -> bool:
         """Whether `symbol`, from the server, is this one."""
@@ -93,7 +94,11 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
     internal = bool(meaning) and all(symbol.internal for symbol in meaning)
     aliased = frozenset[str]().union(*(symbol.aliased for symbol in meaning))
     defined = frozenset[Site]().union(*(symbol.defined for symbol in meaning))
-    whole = Identity(name, frozenset(spelled), ids=ids, internal=internal, aliased=aliased, defined=defined)
+    joined = {symbol.linked for symbol in meaning}
+    linked = joined.pop() if len(joined) == 1 else ""
+    whole = Identity(
+        name, frozenset(spelled), ids=ids, internal=internal, aliased=aliased, defined=defined, linked=linked
+    )
     for path, point in sorted(spelled):
         try:
             outline = await document_symbols(backend, path)

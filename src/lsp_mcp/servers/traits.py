@@ -315,6 +315,7 @@ class WordCheck(Data, frozen=True):
     id_field: str = ""  # field of a result that identifies the symbol, the same in every file
     alias_field: str = ""  # field of a result that matches `alias_pattern` if the result is an alias of the others
     alias_pattern: str = ""
+    linked_pattern: str = ""  # matches `alias_field` of what a linker joins by the name that is group 1 alone
     # Matches `alias_field` if only files that include the declaration can mean the symbol: there is no other one.
     internal_pattern: str = ""
     shared_id_pattern: str = ""  # in `alias_field`: of a symbol whose identifier other symbols have, too
@@ -338,6 +339,7 @@ class WordCheck(Data, frozen=True):
     template_pattern: str = ""
     # In `Symbol.written`: that it belongs to a template or to a specialization of one; and what tells these apart.
     of_template_pattern: str = ""
+    of_any_pattern: str = ""  # that its arguments are not all given: there are several such types
     template_marks: str = ""
     # Words that begin longer names, with a pattern for the rest of such a name: names with another rest are others.
     longer_names: dict[str, str] = field(default_factory=dict)

@@ -29,6 +29,11 @@ _TOKEN = re.compile(
     |[^\W\d]\w*|\.?\d(?:'?[\w.]|(?<=[eEpP])[+-])*""",
     re.MULTILINE | re.VERBOSE,
 )
+_PARAMETERS = re.compile(r"\w+\((?P<names>[\w\s,.\\]*)\)")
+_MEMBER = re.compile(r"(?:\.|->|offsetof\s*\((?:[^()]|\([^()]*\))*,)\s*\Z")
+_NAME_BEFORE = re.compile(r"(?<!\w)([^\W\d]\w*)\s*\Z")
+_LONGEST = 200  # characters of a name, with the space behind it
+_MOST_BEFORE = 2_000  # characters of a call before one of its arguments
 _NO_CODE = frozenset({"error", "warning"})
 _INCLUDES = frozenset({"include", "include_next", "import"})
 
@@ -107,6 +112,37 @@ def comments_and_strings(content: str) -> Iterator[tuple[int, int, bool]]:
     for found in _TOKEN.finditer(content):
         if what := next((one for one in ("comment", "string", "header") if found[one]), None):
             yield *found.span(what), what == "comment"
+
+
+def argument_at(content: str, start: int) -> tuple[int, int, int] | None:
+    """The call with `start` in its arguments: start and end of its name, and the place of the argument, from 0."""
+    depth, index = 0, 0
+    for at in range(start - 1, max(-1, start - _MOST_BEFORE), -1):
+        character = content[at]
+        if character in ";{}":
+            return None
+        if character in ")]":
+            depth += 1
+        elif depth and character in "([":
+            depth -= 1
+        elif character == "," and not depth:
+            index += 1
+        elif character == "(" and (name := _NAME_BEFORE.search(content, max(0, at - _LONGEST), at)):
+            return name.start(1), name.end(1), index
+        elif character in "([":
+            return None
+    return None
+
+
+def names_member(definition: str, index: int) -> bool:
+    """Whether a macro takes the argument at `index` for the name of a member; `definition` begins with its name."""
+    lines = re.match(r"(?:\\\r?\n|[^\n])*", definition)
+    found = lines and _PARAMETERS.match(lines[0])
+    names = re.findall(r"\w+", found["names"]) if found else []
+    if not lines or not found or index >= len(names):
+        return False
+    uses = re.finditer(rf"(?<!\w){names[index]}(?!\w)", lines[0][found.end() :])
+    return any(_MEMBER.search(lines[0], found.end(), found.end() + use.start()) for use in uses)
 
 
 def macro_uses(blank: str, macro_at: Callable[[int], Macro | None]) -> Iterator[MacroUse]:

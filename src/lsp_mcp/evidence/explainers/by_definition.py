@@ -99,6 +99,7 @@ async def says(question: Question, place: Place, meaning: Meaning, made: frozens
     if (
         await _is_grouped(backend, question.definitions, sites_of(meaning) & sites)
         or _is_alias(backend, place, meaning, symbol)
+        or _is_linked(meaning, symbol)
         or not sites_of(meaning).isdisjoint(claim.family)
         or not made.isdisjoint(sites_of(meaning))
     ):
@@ -193,6 +194,8 @@ async def _may_be_specialized(question: Question, place: Place, meaning: Meaning
     related = [one for one in meaning if re.sub(rules.template_marks, "", one.written) in plain]
     if not related or not any(re.search(rules.of_template_pattern, one.written) for one in related):
         return False
+    if not any(re.search(rules.of_any_pattern, one) for one in (*of_templates, *(one.written for one in related))):
+        return False  # of two types, whose arguments are all known
     if (place.path, place.span.start) in sites_of(meaning):
         return question.thorough
     return re.search(rules.template_pattern, place.text.content) is not None
@@ -221,6 +224,12 @@ async def _made_with(question: Question) -> frozenset[Site]:
         if is_both:
             together |= {(path, point), *sites_of(await question.definitions.meaning((path, point)))}
     return frozenset(together)
+
+
+def _is_linked(meaning: Meaning, symbol: Identity) -> bool:
+    """Whether a linker joins all that is meant with the symbol, by a name that is the same in any scope."""
+    others = {one.linked for one in meaning if not one.is_another(symbol.defined)}
+    return bool(symbol.linked) and others == {symbol.linked} and len(others) == len({one.linked for one in meaning})
 
 
 def _is_alias(backend: Backend, place: Place, meaning: Meaning, symbol: Identity) -> bool:

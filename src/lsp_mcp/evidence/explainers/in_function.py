@@ -16,12 +16,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
+from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site, Symbol, misread
 from lsp_mcp.evidence.identity import Identity, is_parameter, sites_of
 from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.requests.containers import Containers, function_around
 from lsp_mcp.requests.places import Place, text_or_none
+from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.servers.traits import WordCheck
+from lsp_mcp.syntax.preprocessor import argument_at, names_member
 from lsp_mcp.syntax.scopes import declared_around
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import macro_at
@@ -80,6 +83,8 @@ async def _means(question: Question, containers: Containers, place: Place) -> bo
     if macro_at(place.text, place.span, backend.plugin.language_of(place.path)):
         return None  # see `InMacro`
     spelling = _spelling(place.text, place.span, rules)
+    if spelling == _Spelling() and await _names_member(backend, place):
+        return False if symbol.role in ("local", "value", "type") else None
     if symbol.role in ("local", "value", "type") and _is_members(place, spelling, symbol, rules):
         return False
     if symbol.role in ("local", "value") and await _is_of_parameter(backend, definitions, place, spelling, rules):
@@ -139,6 +144,23 @@ async def _is_of_parameter(
     operand = place.text.offset_point(max(0, start - _BEFORE) + found.start("operand"))
     declared = sites_of(await definitions.meaning((place.path, operand)))
     return bool(declared) and all([await is_parameter(backend, site) for site in declared])
+
+
+async def _names_member(backend: Backend, place: Place) -> bool:
+    """Whether the word is an argument that a macro takes for the name of a member, as `offsetof` does its second."""
+    found = argument_at(place.text.content, place.text.point_offset(place.span.start))
+    if found is None:
+        return False
+    try:
+        sites = await definition_places(backend, place.path, place.text.offset_point(found[0]))
+    except (RefusedError, PathError):
+        return False
+    for path, point in sites:
+        text = await text_or_none(backend, path)
+        language = backend.plugin.language_of(path)
+        if text and (span := text.identifier_at(point)) and macro_at(text, span, language) == span:
+            return names_member(text.content[text.point_offset(point) :], found[2])
+    return False
 
 
 async def _lacks_its_kind(backend: Backend, place: Place, spelling: _Spelling, symbol: Identity) -> bool:

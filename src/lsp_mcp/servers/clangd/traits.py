@@ -159,6 +159,8 @@ WORD_CHECK = WordCheck(
     alias_field="usr",
     # What begins with a file's name is static, a macro, a typedef, or is in an unnamed namespace.
     internal_pattern=r"^c:[^@]",
+    # A function without the types of its parameters is one of C, or `extern "C"` in whatever namespace.
+    linked_pattern=r"^c:(?:@N@\w+)*@F@(\w+)\Z",
     # The parameters of all types of functions in a file have one id, `c:a.h@name`; so does a static variable of that
     # name.
     shared_id_pattern=r"^c:[^@]+@\w+$",
@@ -174,6 +176,7 @@ WORD_CHECK = WordCheck(
     # each.
     # `@ST>1#T@Box@size`, `@SP>1#T@Box>#*t0.0@size` and `@S@Box>#C@size`: a template, and two of its specializations.
     of_template_pattern=r"@S(?:[TP]>\d+#|@\w+>#)",
+    of_any_pattern=r"@S[TP]>\d+#",
     template_marks=r"(?<=@S)[TP](?=>)|>[^@]*(?:\$@[^@]+@\w+[^@]*)*",
     template_pattern=r"\btemplate\s*<|[(,]\s*(?:const\s+)?auto\b",
     qualifier_pattern=r"\s*(?:<[^;{}]*>\s*)?::",
