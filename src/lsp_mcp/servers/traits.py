@@ -42,6 +42,7 @@ class Reports(Data, frozen=True):
     unusable_pattern: str = ""  # on stderr: group 1 is a file that was not indexed because of its compile flags
     unusable_hint: str = ""  # how to fix that
     harmless_errors: str = ""  # pattern of error codes that hide nothing in the file
+    hiding_warnings: str = "(?!)"  # pattern of the codes of others that are like errors in that
     # Pattern of the message of a problem, in whatever file, that means that nothing could be loaded; `reason` says why.
     failure_pattern: str = ""
 

@@ -25,7 +25,13 @@ class Diagnostics:
     """
 
     def __init__(
-        self, harmless: str = "", syntax: str = "", outdated: str = "", *, clears_closed: bool = False
+        self,
+        harmless: str = "",
+        syntax: str = "",
+        outdated: str = "",
+        *,
+        hiding: str = "(?!)",
+        clears_closed: bool = False,
     ) -> None:
         self._clears_closed = clears_closed
         self._outdated = outdated
@@ -33,6 +39,7 @@ class Diagnostics:
         self._syntax = syntax
         self.unparsed: dict[Path, str] = {}  # the first syntax error of each file that has any, open or not
         self._harmless = re.compile(harmless) if harmless else None
+        self._hiding = re.compile(hiding)  # codes of warnings
         self._changed = asyncio.Event()
         self.raw: dict[Path, list[Any]] = {}  # the last of each document, published and requested ones
         self._published: dict[Path, list[Any]] = {}
@@ -99,6 +106,8 @@ class Diagnostics:
         self._wake()
 
     def _hides(self, diagnostic: Any) -> bool:
+        if self._hiding.match(str(diagnostic.get("code", ""))):
+            return True
         error = diagnostic.get("severity", _ERROR) == _ERROR
         return error and not (self._harmless and self._harmless.match(str(diagnostic.get("code", ""))))
 
@@ -130,7 +139,7 @@ class Diagnostics:
         self.raw, self._published, self._requested, self.unparsed, self._errors = state
 
     def hides(self, diagnostic: Any) -> bool:
-        """Whether `diagnostic` is an error because of which the server may miss uses."""
+        """Whether `diagnostic` is an error, or like one, because of which the server may miss uses."""
         return self._hides(diagnostic)
 
     def unusable(self, path: Path, reason: str) -> None:

@@ -30,6 +30,7 @@ class Notifications:
             plugin.reports.harmless_errors,
             rules.syntax_source,
             rules.outdated_code,
+            hiding=plugin.reports.hiding_warnings,
             clears_closed=rules.clears_closed,
         )
         self.on_line: Callable[[str], None] = lambda _: None  # called with each line of its stderr, in any thread

@@ -48,6 +48,8 @@ REPORTS = Reports(
     unusable_hint="`clangd --check=FILE` says why; `CompileFlags: {Remove: [FLAG]}` in a file .clangd takes a flag out",
     # Of the compiler's command line: flags of another compiler.
     harmless_errors="drv_",
+    # "declaration of 'struct s' will not be visible outside of this function": in a header read alone it is another.
+    hiding_warnings=r"-Wvisibility\Z",
 )
 
 
