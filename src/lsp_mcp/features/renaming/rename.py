@@ -477,7 +477,11 @@ async def _may_meet(backend: Backend, definitions: Definitions, home: Home, othe
         await backend.words.that_can_see(files, Seen(name, tuple({path for path, _ in sites}), internal=is_alone))
         for name, sites, is_alone in ((home.name, own, are_alone[0]), (other.name, [site], are_alone[1]))
     ]
-    return not seen[0].isdisjoint(seen[1])
+    both = seen[0] & seen[1]
+    if not any(backend.plugin.is_header(path) for path, _ in (*own, site)):
+        # A header sees what is before it: of each source that includes it, but not of two at once.
+        both = frozenset(path for path in both if not backend.plugin.is_header(path))
+    return bool(both)
 
 
 async def _is_never_linked(backend: Backend, meaning: Meaning) -> bool:
