@@ -342,6 +342,8 @@ class WordCheck(Data, frozen=True):
     of_template_pattern: str = ""
     of_any_pattern: str = ""  # that its arguments are not all given: there are several such types
     template_marks: str = ""
+    # In `Symbol.written`: of a function that a call may find by the types of its arguments, in whatever scope it is.
+    found_by_argument: str = ""
     # Words that begin longer names, with a pattern for the rest of such a name: names with another rest are others.
     longer_names: dict[str, str] = field(default_factory=dict)
     parameter_pattern: str = ""  # text directly before a parameter of the declaration whose name comes next

@@ -23,14 +23,17 @@ from lsp_mcp.remembered import RememberedOf, kept_in_thread
 from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.places import Place, position_params, text_or_none
 from lsp_mcp.requests.references import references
+from lsp_mcp.syntax.dependent_calls import depends_on_instance
 from lsp_mcp.syntax.exposed import EXPOSED, exposed
 from lsp_mcp.syntax.grammars import has_query
 from lsp_mcp.syntax.made import MADE, is_made
 from lsp_mcp.text import Point, Text
+from lsp_mcp.words.lexing import blanked
 
 MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
 _MOST_KEPT = 20_000  # names that modules export
 _EXPOSED_IN: RememberedOf[Backend, Path, str, dict[Point, Point]] = RememberedOf(_MOST_KEPT)  # the stamp is the text
+_BEFORE = 200  # characters examined before a word
 NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
 
 
@@ -64,7 +67,9 @@ class ByDefinition:
                 said = await says(question, place, meaning, made)
                 if place.path != question.claim.at[0] and question.backend.plugin.adapter.one_file:
                     said = None  # it has not looked into the file of the symbol
-                if said is False and await _may_be_specialized(question, place, meaning):
+                if said is False and (
+                    await _may_be_specialized(question, place, meaning) or await _may_be_found(question, place, meaning)
+                ):
                     inexplicable.append(place)
                 else:
                     if said and question.backend.plugin.word_check.leads_back:
@@ -199,6 +204,23 @@ async def _may_be_specialized(question: Question, place: Place, meaning: Meaning
     if (place.path, place.span.start) in sites_of(meaning):
         return question.thorough
     return re.search(rules.template_pattern, place.text.content) is not None
+
+
+async def _may_be_found(question: Question, place: Place, meaning: Meaning) -> bool:
+    """Whether the word is a call in a template that an instance may find the symbol for, by the types of arguments."""
+    rules, backend = question.backend.plugin.word_check, question.backend
+    if not rules.found_by_argument or not meaning:
+        return False
+    own = await question.definitions.meaning(question.claim.at)
+    if not own or not all(re.search(rules.found_by_argument, one.written) for one in (*own, *meaning)):
+        return False
+    if (place.path, place.span.start) in sites_of(meaning):
+        return False
+    start, end = (place.text.point_offset(point) for point in (place.span.start, place.span.end))
+    if re.search(rules.member_pattern, place.text.content[max(0, start - _BEFORE) : start]):
+        return False
+    blank = blanked(place.text, backend.plugin.language_of(place.path))
+    return depends_on_instance(blank, start, end)
 
 
 async def _is_grouped(backend: Backend, definitions: Definitions, declared: Iterable[Site]) -> bool:

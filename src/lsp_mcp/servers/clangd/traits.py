@@ -180,6 +180,7 @@ WORD_CHECK = WordCheck(
     of_template_pattern=r"@S(?:[TP]>\d+#|@\w+>#)",
     of_any_pattern=r"@S[TP]>\d+#",
     template_marks=r"(?<=@S)[TP](?=>)|>[^@]*(?:\$@[^@]+@\w+[^@]*)*",
+    found_by_argument=r"^c:(?:@(?:N@\w+|aN))*@FT?@",
     template_pattern=r"\btemplate\s*<|[(,]\s*(?:const\s+)?auto\b",
     qualifier_pattern=r"\s*(?:<[^;{}]*>\s*)?::",
     returned_pattern=r"(?:[)\]&]|\b(?:const|volatile|noexcept|mutable|constexpr|override|final))\s*->\s*\Z",
