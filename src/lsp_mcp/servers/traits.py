@@ -346,6 +346,7 @@ class WordCheck(Data, frozen=True):
     found_by_argument: str = ""
     # Words that begin longer names, with a pattern for the rest of such a name: names with another rest are others.
     longer_names: dict[str, str] = field(default_factory=dict)
+    expansion_pattern: str = ""  # in a hover about the use of a macro: the group `code` is what it expands to
     parameter_pattern: str = ""  # text directly before a parameter of the declaration whose name comes next
     own_parameter_pattern: str = ""  # all text from the name of a type to one of its parameters
     header_pattern: str = ""  # all text from the keyword of a declaration to one of its parameters

@@ -34,6 +34,7 @@ _MEMBER = re.compile(r"(?:\.|->|offsetof\s*\((?:[^()]|\([^()]*\))*,)\s*\Z")
 _NAME_BEFORE = re.compile(r"(?<!\w)([^\W\d]\w*)\s*\Z")
 _LONGEST = 200  # characters of a name, with the space behind it
 _MOST_BEFORE = 2_000  # characters of a call before one of its arguments
+_PART = re.compile(r"""(?P<string>"(?:\\.|[^"\\])*")|[^"]+|\"""", re.DOTALL)
 _NO_CODE = frozenset({"error", "warning"})
 _INCLUDES = frozenset({"include", "include_next", "import"})
 
@@ -136,13 +137,41 @@ def argument_at(content: str, start: int) -> tuple[int, int, int] | None:
 
 def names_member(definition: str, index: int) -> bool:
     """Whether a macro takes the argument at `index` for the name of a member; `definition` begins with its name."""
+    text, uses = _parameter_in(definition, index)
+    return any(_MEMBER.search(text, 0, use) for use in uses)
+
+
+def _parameter_in(definition: str, index: int) -> tuple[str, list[int]]:
+    """The text of the macro whose `definition` begins with its name, and where it has the parameter at `index`."""
     lines = re.match(r"(?:\\\r?\n|[^\n])*", definition)
     found = lines and _PARAMETERS.match(lines[0])
     names = re.findall(r"\w+", found["names"]) if found else []
     if not lines or not found or index >= len(names):
+        return "", []
+    text = lines[0][found.end() :]
+    return text, [use.start() for use in re.finditer(rf"(?<!\w){names[index]}(?!\w)", text)]
+
+
+def definitions_of(content: str, macro: str) -> list[int]:
+    """Where `content` defines a macro of that name; in comments too."""
+    return [one.start() for one in re.finditer(rf"(?m)^[ \t]*#[ \t]*define[ \t]+{re.escape(macro)}(?!\w)", content)]
+
+
+def is_spliced(definition: str, index: int, expansion: str, word: str) -> bool:
+    """Whether a macro only makes longer names and strings of `word`, its argument at `index`.
+
+    Its `definition` begins with its name. Not if it drops the argument, or has that word itself.
+    """
+    text, uses = _parameter_in(definition, index)
+    if not uses or word in text:
         return False
-    uses = re.finditer(rf"(?<!\w){names[index]}(?!\w)", lines[0][found.end() :])
-    return any(_MEMBER.search(lines[0], found.end(), found.end() + use.start()) for use in uses)
+    strings = " ".join(one["string"] for one in _PART.finditer(expansion) if one["string"])
+    code = "".join(" " if one["string"] else one[0] for one in _PART.finditer(expansion))
+    written = re.escape(word)
+    if re.search(rf"(?<!\w){written}(?!\w)", code):
+        return False
+    is_in_name = re.search(rf"(?<![^\W_]){written}|{written}(?![^\W_])", code)
+    return bool(is_in_name or re.search(rf"(?<!\w){written}(?!\w)", strings))
 
 
 def macro_uses(blank: str, macro_at: Callable[[int], Macro | None]) -> Iterator[MacroUse]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,10 +22,11 @@ from lsp_mcp.evidence.definitions import Definitions, Site, Symbol, misread
 from lsp_mcp.evidence.identity import Identity, is_parameter, sites_of
 from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.requests.containers import Containers, function_around
+from lsp_mcp.requests.hover import hover
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.servers.traits import WordCheck
-from lsp_mcp.syntax.preprocessor import argument_at, names_member
+from lsp_mcp.syntax.preprocessor import argument_at, definitions_of, is_spliced, names_member
 from lsp_mcp.syntax.scopes import declared_around
 from lsp_mcp.text import Span, Text
 from lsp_mcp.words.lexing import macro_at
@@ -83,8 +85,8 @@ async def _means(question: Question, containers: Containers, place: Place) -> bo
     if macro_at(place.text, place.span, backend.plugin.language_of(place.path)):
         return None  # see `InMacro`
     spelling = _spelling(place.text, place.span, rules)
-    if spelling == _Spelling() and await _names_member(backend, place):
-        return False if symbol.role in ("local", "value", "type") else None
+    if spelling == _Spelling() and (taken := await _taken_by_macro(backend, place)):
+        return False if taken == "spliced" or symbol.role in ("local", "value", "type") else None
     if symbol.role in ("local", "value", "type") and _is_members(place, spelling, symbol, rules):
         return False
     if symbol.role in ("local", "value") and await _is_of_parameter(backend, definitions, place, spelling, rules):
@@ -146,21 +148,35 @@ async def _is_of_parameter(
     return bool(declared) and all([await is_parameter(backend, site) for site in declared])
 
 
-async def _names_member(backend: Backend, place: Place) -> bool:
-    """Whether the word is an argument that a macro takes for the name of a member, as `offsetof` does its second."""
-    found = argument_at(place.text.content, place.text.point_offset(place.span.start))
-    if found is None:
-        return False
+async def _taken_by_macro(backend: Backend, place: Place) -> Literal["", "member", "spliced"]:
+    """What a macro takes the word for, if that is an argument of it.
+
+    The name of a member, as `offsetof` does its second; or only something to make names and strings of, as those do
+    that declare a test.
+    """
+    content, rules = place.text.content, backend.plugin.word_check
+    found = argument_at(content, place.text.point_offset(place.span.start))
+    if found is None or not rules.expansion_pattern:
+        return ""
+    name, called = content[found[0] : found[1]], place.text.offsets_span(found[0], found[1])
     try:
-        sites = await definition_places(backend, place.path, place.text.offset_point(found[0]))
+        sites = await definition_places(backend, place.path, called.start)
+        for path, point in sites:
+            text = await text_or_none(backend, path)
+            language = backend.plugin.language_of(path)
+            span = text.identifier_at(point) if text else None
+            if not text or not span or macro_at(text, span, language) != span:
+                continue
+            definition = text.content[text.point_offset(point) :]
+            if names_member(definition, found[2]):
+                return "member"
+            if len(definitions_of(text.content, name)) == 1:
+                said = re.search(rules.expansion_pattern, await hover(backend, place._replace(span=called)))
+                if said and is_spliced(definition, found[2], said["code"], place.text.slice(place.span)):
+                    return "spliced"
     except (RefusedError, PathError):
-        return False
-    for path, point in sites:
-        text = await text_or_none(backend, path)
-        language = backend.plugin.language_of(path)
-        if text and (span := text.identifier_at(point)) and macro_at(text, span, language) == span:
-            return names_member(text.content[text.point_offset(point) :], found[2])
-    return False
+        pass
+    return ""
 
 
 async def _lacks_its_kind(backend: Backend, place: Place, spelling: _Spelling, symbol: Identity) -> bool:

@@ -183,6 +183,7 @@ WORD_CHECK = WordCheck(
     found_by_argument=r"^c:(?:@(?:N@\w+|aN))*@FT?@",
     template_pattern=r"\btemplate\s*<|[(,]\s*(?:const\s+)?auto\b",
     qualifier_pattern=r"\s*(?:<[^;{}]*>\s*)?::",
+    expansion_pattern=r"(?s)// Expands to\n(?P<code>.*)",
     returned_pattern=r"(?:[)\]&]|\b(?:const|volatile|noexcept|mutable|constexpr|override|final))\s*->\s*\Z",
     parameter_pattern=r"\btemplate\s*<(?:[^<>;{}]|<[^<>;{}]*>)*\Z",
     # `typename T::word`, where T is the parameter of a template and has no default that clangd 22 would take for it.
