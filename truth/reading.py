@@ -60,7 +60,9 @@ def random_callers(session: Session, graph: Graph, rng: random.Random) -> Iterat
         if len(graph.at[at]) > 1:
             continue
         answer = session.ask("find_calls", symbol=session.anchor(at), limit=ALL)
-        sites = _inside(place(site) for caller in answer.json.get("callers", []) for site in caller["call_sites"])
+        sites = _inside(
+            place(site) for caller in answer.json.get("callers", []) for site in caller.get("call_sites", [])
+        )
         unread = graph.unread_places(symbol)
         allowed = graph.family(symbol) | graph.unknown(sites)
         yield answer, judged(answer, sites, symbol.calls, allowed, unread, (), symbol.has_unnamed)
