@@ -207,3 +207,29 @@ def test_a_name_in_slots_is_the_attribute_of_its_class(tmp_path: Path) -> None:
     assert (tmp_path / "shop.py").read_text() == (
         SLOTS["shop.py"].replace('__slots__ = "size"', '__slots__ = "count"').replace("self.size = 1", "self.count = 1")
     )
+
+
+NAMED = {
+    "cards.py": (
+        "__all__ = 'Card', 'deal'\n__all__ += ['Deck']\n\n\nclass Card:\n    __slots__ = 'suit', 'rank'\n"
+        "    __match_args__ = ('suit', 'rank')\n\n    def __init__(self) -> None:\n        self.suit = 1\n"
+        "        self.rank = 2\n\n\nclass Deck(Card):\n"
+        "    __slots__ = 'rank', 'size'\n\n    def __init__(self) -> None:\n"
+        "        self.rank = 3\n        self.size = 4\n\n    def all(self) -> int:\n        return self.rank\n\n\n"
+        "def deal() -> Deck:\n    return Deck()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "old"),
+    [("cards.py:1:12", "Card"), ("cards.py:2:14", "Deck"), ("deal", "deal"), ("cards.py:6:18", "suit"),
+     ("cards.py:7:24", "suit"), ("cards.py:15:18", "rank"), ("cards.py:22:21", "rank")],
+)  # fmt: skip
+def test_names_in_strings_of_a_module_and_a_class_are_renamed_and_can_be_asked_about(
+    tmp_path: Path, symbol: str, old: str
+) -> None:
+    write(tmp_path, PROJECT | NAMED)
+    answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name="another")
+    assert (tmp_path / "cards.py").read_text() == NAMED["cards.py"].replace(old, "another")
+    assert "status: complete" in answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -23,6 +24,7 @@ from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import flat
 from lsp_mcp.requests.workspace_symbol import is_called, workspace_symbols
 from lsp_mcp.sessions.sessions import Sessions
+from lsp_mcp.syntax.exports import bound_for_exports
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.toolsets.addresses import Address, parse_address, point_in
 from lsp_mcp.toolsets.by_name import Names, Prefer, check_name
@@ -192,7 +194,9 @@ class Targets:
         elif now != point:
             moved = f"anchor moved: {self.anchor(path, point)} → {self.anchor(path, now)}"
             resolved = (*resolved, news("resolved", moved))
-        target = SymbolTarget(handle.backend, path, text, identifier, resolved)
+        target = SymbolTarget(
+            handle.backend, path, text, await _bound(handle.backend, path, text, identifier), resolved
+        )
         return await (await self._declared(target)).loaded()
 
     async def _declared(self, target: SymbolTarget) -> SymbolTarget:
@@ -370,6 +374,14 @@ class Targets:
             in_file = list(group)
             self._workspace.allow(path)
             self.sessions.memory.remember(path, in_file[0].text, (place.span.start for place in in_file))
+
+
+async def _bound(backend: Backend, path: Path, text: Text, identifier: Span) -> Span:
+    """`identifier`; of a string that says what a module exports, or what a class has, the place of that."""
+    language, start = backend.plugin.language_of(path), text.point_offset(identifier.start)
+    if language is None or text.content[max(0, start - 1) : start] not in ("'", '"'):
+        return identifier
+    return (await asyncio.to_thread(bound_for_exports, text, language.id, [identifier])).get(identifier, identifier)
 
 
 async def _is_misread(backend: Backend, path: Path) -> bool:

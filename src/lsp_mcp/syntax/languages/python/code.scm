@@ -3,8 +3,15 @@
 [(interpolation) (format_expression)] @code
 ; An annotation may be quoted.
 (type (string (string_content) @code))
-((assignment
-  left: (identifier) @_name
-  right: [(list (string (string_content) @code)) (tuple (string (string_content) @code))])
- (#any-of? @_name "__all__" "__slots__"))
+([(assignment
+    left: (identifier) @_name
+    right: [
+      (list (string (string_content) @code))
+      (tuple (string (string_content) @code))
+      (expression_list (string (string_content) @code))
+    ])
+  (augmented_assignment
+    left: (identifier) @_name
+    right: [(list (string (string_content) @code)) (tuple (string (string_content) @code))])]
+ (#any-of? @_name "__all__" "__slots__" "__match_args__"))
 ((assignment left: (identifier) @_name right: (string (string_content) @code)) (#eq? @_name "__slots__"))

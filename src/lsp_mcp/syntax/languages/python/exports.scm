@@ -1,7 +1,14 @@
 ; Names in strings that say what a module exports, and where the module binds names.
-((assignment
-  left: (identifier) @_name
-  right: [(list (string (string_content) @exported)) (tuple (string (string_content) @exported))])
+([(assignment
+    left: (identifier) @_name
+    right: [
+      (list (string (string_content) @exported))
+      (tuple (string (string_content) @exported))
+      (expression_list (string (string_content) @exported))
+    ])
+  (augmented_assignment
+    left: (identifier) @_name
+    right: [(list (string (string_content) @exported)) (tuple (string (string_content) @exported))])]
  (#eq? @_name "__all__"))
 (module (import_from_statement name: (dotted_name (identifier) @bound .)))
 (module (import_from_statement name: (aliased_import alias: (identifier) @bound)))
@@ -18,8 +25,9 @@
     right: [
       (list (string (string_content) @slot))
       (tuple (string (string_content) @slot))
+      (expression_list (string (string_content) @slot))
       (string (string_content) @slot)
     ]))))
- (#eq? @_name "__slots__"))
+ (#any-of? @_name "__slots__" "__match_args__"))
 ((attribute object: (identifier) @_self attribute: (identifier) @attribute) (#eq? @_self "self"))
 (class_definition body: (block (expression_statement (assignment left: (identifier) @attribute type: (_)))))
