@@ -211,3 +211,44 @@ def test_crates_outside_of_the_workspace_above_them_are_loaded_and_checked(tmp_p
         assert checked["status"] == "complete"
 
     asked("rust-analyzer", tmp_path, files, questions)
+
+
+def test_the_copy_of_a_crate_in_another_workspace_hides_no_uses(tmp_path: Path) -> None:
+    library = (
+        "macro_rules! make { ($name:ident) => { pub fn $name() -> i32 { 2 } }; }\nmake!(named);\n\n"
+        "macro_rules! other { () => { pub fn hidden() -> i32 { 1 } }; }\nother!();\n\n"
+        "pub struct Config { pub port: u16 }\n\n"
+        "pub trait Visit {\n    fn visit(&self) -> u16;\n}\n\n"
+        "impl Visit for Config {\n    fn visit(&self) -> u16 {\n"
+        "        let Config { port } = self;\n        *port\n    }\n}\n"
+    )
+    code = (
+        "use base::{hidden, Config, Visit};\n\n"
+        "pub fn run() -> i32 {\n    base::named() + hidden() + Config { port: 1 }.visit() as i32\n}\n"
+    )
+    depends = '\n[dependencies]\nbase = { path = "../base" }\n'
+    files = {
+        "Cargo.toml": '[workspace]\nmembers = ["base", "near"]\nexclude = ["far"]\nresolver = "2"\n',
+        "base/Cargo.toml": CARGO.format("base"),
+        "base/src/lib.rs": library,
+        **{f"{name}/Cargo.toml": CARGO.format(name) + depends for name in ("near", "far")},
+        **{f"{name}/src/lib.rs": code for name in ("near", "far")},
+    }
+
+    def questions(ask: Ask) -> None:
+        visit = ask("find_symbol_references_by_anchor", symbol_anchor="Visit.visit", wait=True)
+        assert places(visit) == [
+            ("base/src/lib.rs", 10),
+            ("base/src/lib.rs", 14),
+            ("far/src/lib.rs", 4),
+            ("near/src/lib.rs", 4),
+        ]
+        port = ask("find_symbol_references_by_anchor", symbol_anchor="Config.port", wait=True)
+        assert ("base/src/lib.rs", 16) not in places(port)
+        for line, word in (("base/src/lib.rs:2", "named"), ("near/src/lib.rs:4", "hidden")):
+            uses = ask("find_symbol_references_by_anchor", symbol_anchor=f"{line}:{word}", wait=True)
+            assert ("far/src/lib.rs", 4) in places(uses) or "far/src/lib.rs 4" in uses["status"]
+        ask("rename_symbol_by_anchor", symbol_anchor="Visit.visit", new_name="look")
+        assert ".look()" in (tmp_path / "far/src/lib.rs").read_text()
+
+    asked("rust-analyzer", tmp_path, files, questions)

@@ -63,6 +63,11 @@ class Identity(Struct, frozen=True):
         return symbol.id in self.ids and not is_another
 
     @property
+    def files(self) -> frozenset[Path]:
+        """Those that declare it."""
+        return frozenset(path for path, _ in self.sites)
+
+    @property
     def seen_as(self) -> visibility.Symbol:
         """The facts that decide about its visibility."""
         files = tuple(sorted({path for path, _ in self.sites}))
@@ -87,6 +92,8 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
             if one in sites_of(await definitions.meaning(other)):
                 sites.add(other)
     spelled = {site for site in sites if await _spells(backend, site, name)}
+    if makers := {site for site in sites - spelled if await _is_maker(backend, site)}:
+        return Identity(name, frozenset(makers))
     if sites and not spelled:
         return None
     if not spelled:
@@ -147,6 +154,14 @@ async def _spells(backend: Backend, site: Site, name: str) -> bool:
     path, point = site
     text = await text_or_none(backend, path)
     return text is not None and text.content.startswith(name, text.point_offset(point))
+
+
+async def _is_maker(backend: Backend, site: Site) -> bool:
+    """Whether a call of a macro stands at `site`: what it makes by a name of its own is used elsewhere, too."""
+    path, point = site
+    text = await text_or_none(backend, path)
+    pattern = re.compile(backend.plugin.word_check.maker_pattern)
+    return text is not None and pattern.match(text.content, text.point_offset(point)) is not None
 
 
 async def is_parameter(backend: Backend, site: Site) -> bool:

@@ -366,6 +366,10 @@ class WordCheck(Data, frozen=True):
         str, ...
     ] = ()  # functions that call a constructor, which the server does not list at their calls
     grouped: bool = False  # the references of a method include those of all methods that must share its name
+    # So do those of a member of an interface: the definition of a use may be what implements it.
+    lists_implementations: bool = False
+    # The text at a definition that does not spell the name: of what a macro makes there, which others may use.
+    maker_pattern: str = "(?!)"
     # Its definition of a place may be one of several meanings: a use that its answer lacks is one only if the
     # references of that place lead back.
     leads_back: bool = False

@@ -109,7 +109,7 @@ async def says(question: Question, place: Place, meaning: Meaning, made: frozens
         or not made.isdisjoint(sites_of(meaning))
     ):
         return True
-    if misread(meaning, claim.name, backend.plugin.word_check):
+    if misread(meaning, claim.name, backend.plugin.word_check) or await _is_made_with(backend, symbol, meaning):
         return None
     return False
 
@@ -225,7 +225,8 @@ async def _may_be_found(question: Question, place: Place, meaning: Meaning) -> b
 
 async def _is_grouped(backend: Backend, definitions: Definitions, declared: Iterable[Site]) -> bool:
     """Whether one of `declared`, which the answer contains, is the declaration of the server's meaning."""
-    if backend.plugin.word_check.grouped:
+    rules = backend.plugin.word_check
+    if rules.grouped or rules.lists_implementations:
         for one in declared:
             if sites_of(await definitions.meaning(one)) == {one}:
                 return True
@@ -252,6 +253,33 @@ def _is_linked(meaning: Meaning, symbol: Identity) -> bool:
     """Whether a linker joins all that is meant with the symbol, by a name that is the same in any scope."""
     others = {one.linked for one in meaning if not one.is_another(symbol.defined)}
     return bool(symbol.linked) and others == {symbol.linked} and len(others) == len({one.linked for one in meaning})
+
+
+async def _is_made_with(backend: Backend, symbol: Identity, meaning: Meaning) -> bool:
+    """Whether `meaning` is at the name of a macro in whose call the symbol is declared: it may be that.
+
+    rust-analyzer 1.95 leads there from a workspace that has its own copy of the crate.
+    """
+    for path, point in sites_of(meaning):
+        text = await text_or_none(backend, path) if path in symbol.files else None
+        found = text and re.compile(backend.plugin.word_check.maker_pattern).match(
+            text.content, text.point_offset(point)
+        )
+        if text and found:
+            end = text.offsets_span(found.end(), _end_of_call(text.content, found.end())).end
+            if any(path == own and point <= at <= end for own, at in symbol.sites):
+                return True
+    return False
+
+
+def _end_of_call(content: str, start: int) -> int:
+    """Where the brackets that open after `start` are closed."""
+    depth = 0
+    for found in re.compile(r"[(\[{]|[)\]}]").finditer(content, start):
+        depth += 1 if found[0] in "([{" else -1
+        if depth <= 0:
+            return found.end()
+    return len(content)
 
 
 def _is_alias(backend: Backend, place: Place, meaning: Meaning, symbol: Identity) -> bool:

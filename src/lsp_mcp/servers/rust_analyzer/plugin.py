@@ -29,6 +29,8 @@ class RustAnalyzerPlugin(SessionPlugin):
         implied=IMPLIED,
         inactive_code="inactive-code",
         condition_pattern=r"\bcfg(?:_attr)?\b",
+        lists_implementations=True,
+        maker_pattern=r"(?:\w+\s*::\s*)*\w+\s*!",
         header_pattern=r"(?m)(?<![!\w])(?:impl|struct|enum|union|trait|type)\b[^{};!]*",
     )
     renaming = RENAMING
