@@ -147,7 +147,7 @@ class _Planner:
             spot = _Spot(place, offset, await self._signatures(place.path, place.text))
             if (place.path, place.span.start) in uses.by_macros:
                 others.append((place, "uses it by a macro"))
-            elif offset in spot.read.functions:
+            elif offset in spot.read.functions and not _is_constructed(spot, uses.name):
                 declared.append(spot)
             elif offset in spot.read.calls:
                 calls.append(spot)
@@ -371,6 +371,14 @@ class _Planner:
             named = ", ".join(f"{path.parent.name}/{path.name}:{point.line}" for path, point in first.uses.outside[:3])
             found.append(f"{first.uses.name} would no longer be the method that it implements at {named}")
         return tuple(found)
+
+
+def _is_constructed(spot: _Spot, name: str) -> bool:
+    """Whether what looks like declaring a function calls the one of that `name`: `Size size(width, height);`"""
+    function = spot.function
+    if function.body or not function.name or spot.offset not in spot.read.calls:
+        return False
+    return spot.read.slice(function.name) != name
 
 
 def _site(spot: _Spot, function: Function) -> Site:

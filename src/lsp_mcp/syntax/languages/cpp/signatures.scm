@@ -21,6 +21,8 @@
 
 ; Constructors.
 (init_declarator declarator: (_) @called value: [(argument_list) (initializer_list)] @arguments)
+; `Size size(width, height);` looks like a function with parameters of these types.
+(declaration declarator: (function_declarator declarator: (identifier) @called parameters: (_) @arguments))
 (new_expression type: (_) @called arguments: (_) @arguments)
 (compound_literal_expression type: (_) @called value: (_) @arguments)
 (field_initializer . (_) @called [(argument_list) (initializer_list)] @arguments)
