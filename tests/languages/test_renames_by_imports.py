@@ -188,3 +188,20 @@ def test_a_private_member_may_have_the_name_of_a_member_of_another_type(tmp_path
     said = renamed("typescript", files, tmp_path, "core.js:2:4", "amount")
     assert (tmp_path / "core.js").read_text() == files["core.js"].replace("#size", "#amount")
     assert "status: complete" in said
+
+
+GIVEN = {
+    "pyproject.toml": '[project]\nname = "sample"\nversion = "1"\n',
+    "filters.py": "FILTERS = [1]\n",
+    "defaults.py": "from filters import FILTERS as «DEFAULTS»\n",
+    "use.py": "from defaults import «DEFAULTS»\n\nprint(«DEFAULTS».copy())\n",
+}
+
+
+@pytest.mark.parametrize("at", ["use.py:1:22", "use.py:3:7", "defaults.py:1:32"])
+def test_a_name_that_an_import_gives_is_renamed_from_where_others_import_it(at: str, tmp_path: Path) -> None:
+    said = renamed("basedpyright", {file: before(text) for file, text in GIVEN.items()}, tmp_path, at, "STANDARD")
+    assert {file: (tmp_path / file).read_text() for file in GIVEN} == {
+        file: text.replace("«DEFAULTS»", "STANDARD") for file, text in GIVEN.items()
+    }
+    assert "status: complete" in said

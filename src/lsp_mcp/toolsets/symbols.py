@@ -15,8 +15,9 @@ from msgspec.structs import replace
 from lsp_mcp.anchors import Anchor, encode_file, is_anchor, parse_anchor
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import AnchorError, PathError, PointError
-from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.definitions import Definitions, Site, misread
 from lsp_mcp.features.finding.anchor_memory import Followed, LostError, Other
+from lsp_mcp.features.finding.given_name import given_by
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import Place, text_or_none
@@ -197,7 +198,22 @@ class Targets:
         target = SymbolTarget(
             handle.backend, path, text, await _bound(handle.backend, path, text, identifier), resolved
         )
-        return await (await self._declared(target)).loaded()
+        return await (await self._declared(await self._named_by_import(target))).loaded()
+
+    async def _named_by_import(self, target: SymbolTarget) -> SymbolTarget:
+        """Where an import of another file gives its name to `target`, if the server takes it for what is imported."""
+        backend, name, at = target.backend, target.name, target.identifier.start
+        rules = backend.plugin.word_check
+        if not rules.named_by_text or not name.isidentifier():
+            return target
+        definitions = self.sessions.word_checks.for_backend(backend).definitions
+        if not misread(await definitions.meaning((target.path, at)), name, rules):
+            return target
+        if (found := await given_by(backend, target.path, at, name)) is None:
+            return target
+        said = f"{self.anchor(target.path, at)} means {self.anchor(found[0], found[1].start)}"
+        resolved = (*target.resolved, news("resolved", said))
+        return SymbolTarget(backend, found[0], await backend.documents.open(found[0]), found[1], resolved)
 
     async def _declared(self, target: SymbolTarget) -> SymbolTarget:
         """The declaration of `target`, if that is in a file whose names have their meaning only where it is included.
