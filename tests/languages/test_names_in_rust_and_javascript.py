@@ -202,3 +202,16 @@ def test_code_of_a_feature_that_is_off_is_named_with_what_includes_it(
     answer = asked()
     assert "Found 2 references" in answer
     assert "status: complete" in answer
+
+
+def test_a_name_that_another_file_gives_is_not_proven_by_one_of_its_uses(tmp_path: Path) -> None:
+    files = {
+        "Cargo.toml": '[workspace]\nmembers = ["base"]\nexclude = ["far"]\nresolver = "2"\n',
+        "base/Cargo.toml": RUST["Cargo.toml"].replace("sample", "base"),
+        "base/src/lib.rs": "pub fn deep() -> i32 {\n    1\n}\n\npub use deep as deeper;\n",
+        "far/Cargo.toml": RUST["Cargo.toml"] + '\n[dependencies]\nbase = { path = "../base" }\n',
+        "far/src/lib.rs": "use base::deeper;\n\npub fn run() -> i32 {\n    deeper()\n}\n",
+    }
+    write(tmp_path, files)
+    asked = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="far/src/lib.rs:4:5")
+    assert "deeper is another name of what is declared; uses by it may be in base/src/lib.rs" in asked

@@ -243,6 +243,8 @@ def test_the_copy_of_a_crate_in_another_workspace_hides_no_uses(tmp_path: Path) 
             ("far/src/lib.rs", 4),
             ("near/src/lib.rs", 4),
         ]
+        called = ask("find_calls", symbol="Visit.visit", wait=True)
+        assert len(called["callers"]) == 2
         port = ask("find_symbol_references_by_anchor", symbol_anchor="Config.port", wait=True)
         assert ("base/src/lib.rs", 16) not in places(port)
         for line, word in (("base/src/lib.rs:2", "named"), ("near/src/lib.rs:4", "hidden")):

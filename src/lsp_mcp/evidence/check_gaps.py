@@ -67,6 +67,15 @@ def unproven(name: str, places: Sequence[Place], unread: Collection[Path], pendi
     return [Gap("unverified", f"unverified: {', and '.join(parts)}; ask again", files, about="unproven")]
 
 
+def named_elsewhere(backend: Backend, name: str, files: Sequence[Path]) -> list[Gap]:
+    """The gap for `files` that may have the symbol by a `name` that is not the one of its declaration."""
+    shown = first_few([str(path.relative_to(backend.root)) for path in sorted(files)], _MOST_NAMED)
+    text = (
+        f"unverified: {name} is another name of what is declared; uses by it may be in {shown}; ask at the declaration"
+    )
+    return [Gap("unverified", text, tuple(sorted(files)), about="named")]
+
+
 def not_text(backend: Backend, name: str, files: Sequence[Path]) -> list[Gap]:
     """The gap for `files` with `name` that are not text."""
     if not files:

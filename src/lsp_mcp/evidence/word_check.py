@@ -7,6 +7,7 @@ See ARCHITECTURE.md, "What `complete` proves".
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from lsp_mcp.evidence.check_gaps import (
     compared_without_grammar,
     lines_of,
     meaningless,
+    named_elsewhere,
     not_text,
     unexplained,
     unlisted,
@@ -196,7 +198,8 @@ class WordCheck:
             return Checked(gaps=(*await self._gaps(claim, words.files), *gaps, Gap("unverified", text, words.files)))
         symbol = search.symbol
         if symbol is None:
-            return Checked(gaps=(*await self._gaps(claim, ()), *gaps))
+            more = await self._named_elsewhere(claim, words.files)
+            return Checked(gaps=(*await self._gaps(claim, ()), *gaps, *more))
         doubts = hiding(await self._gaps(claim, search.files))
         doubted = await in_thread_if_many(partial(covered, doubts, search.files), search.files)
         is_exact = backend.plugin.word_check.exact and not thorough
@@ -257,6 +260,17 @@ class WordCheck:
         return [*await self._gaps(claim, {place.path for place in found}, lines_of(found)), *gaps]
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _named_elsewhere(self, claim: Claim, files: Collection[Path]) -> list[Gap]:
+        """The gap for other files with a name that is not the one of the declaration, if it is from elsewhere."""
+        pattern, own = self._backend.plugin.word_check.own_alias_pattern, claim.at[0]
+        language = self._backend.plugin.language_of(own)
+        is_name = claim.name.isidentifier() and not (language and claim.name in language.keywords)
+        text = await text_or_none(self._backend, own) if pattern and claim.sites and is_name else None
+        if text is None or re.search(pattern.format(name=re.escape(claim.name)), text.content):
+            return []
+        others = await leftover(self._backend, claim, [path for path in files if path != own])
+        return named_elsewhere(self._backend, claim.name, others) if others else []
 
     async def _meaningless(self, claim: Claim) -> list[Gap]:
         """The gap for an answer without any place, if the server knows nothing about the place asked about."""

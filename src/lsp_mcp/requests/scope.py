@@ -70,6 +70,11 @@ async def type_definition_places(backend: Backend, path: Path, point: Point) -> 
     return await _places(backend, "textDocument/typeDefinition", path, point)
 
 
+async def implementation_places(backend: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
+    """What implements the symbol at `point`, as far as the server says. Raises the errors of `Backend.request`."""
+    return await _places(backend, "textDocument/implementation", path, point)
+
+
 async def _places(backend: Backend, method: str, path: Path, point: Point) -> list[tuple[Path, Point]]:
     text = await backend.documents.open(path)
     kept, key, generation = _PLACES.for_owner(backend), (method, path, point), backend.generation

@@ -370,6 +370,9 @@ class WordCheck(Data, frozen=True):
     lists_implementations: bool = False
     # The text at a definition that does not spell the name: of what a macro makes there, which others may use.
     maker_pattern: str = "(?!)"
+    # The text of a file that gives {name} to what has another one. Without it the name is from elsewhere, where others
+    # may have it from, too; empty: only the file of a use has such a name.
+    own_alias_pattern: str = ""
     # Its definition of a place may be one of several meanings: a use that its answer lacks is one only if the
     # references of that place lead back.
     leads_back: bool = False

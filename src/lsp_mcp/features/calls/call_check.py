@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.check_gaps import added
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.evidence.namesakes import Namesakes, of_namesakes
@@ -28,6 +29,7 @@ from lsp_mcp.requests.containers import Containers
 from lsp_mcp.requests.import_aliases import uses_by_alias
 from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.references import references
+from lsp_mcp.requests.scope import implementation_places
 from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
 from lsp_mcp.syntax.imports import has_aliases
 
@@ -122,9 +124,10 @@ class _Search:
     # --- inside ------------------------------------------------------------------------------------
 
     async def _checked(self, node: Node, depth: int) -> tuple[tuple[Node, ...], list[Gap]]:
-        checked = await self._word_check.check(
-            _claim(node, self._unsearched, self._apart.get(_site(node), frozenset()))
-        )
+        claim = _claim(node, self._unsearched, self._apart.get(_site(node), frozenset()))
+        if self._backend.plugin.word_check.lists_implementations:
+            claim = replace(claim, family=await self._implementations(node))
+        checked = await self._word_check.check(claim)
         calls = [place for place in checked.missing if await self._containers.at(place) is None]
         by_alias, gaps = await self._by_alias(node)
         checked = replace(checked, gaps=(*checked.gaps, *gaps))
@@ -143,6 +146,14 @@ class _Search:
         self._added += [place for place in calls if place not in by_alias]
         self._by_spelling += [place for place in calls if place in checked.by_spelling]
         return found, list(checked.gaps)
+
+    async def _implementations(self, node: Node) -> frozenset[Site]:
+        """What implements the function: a call of that may be one of the function."""
+        path, point = _site(node)
+        try:
+            return frozenset(await implementation_places(self._backend, path, point)) - {_site(node)}
+        except RefusedError:
+            return frozenset()
 
     async def _by_alias(self, node: Node) -> tuple[list[Place], Sequence[Gap]]:
         """The calls of a function by names that imports give it."""

@@ -30,6 +30,7 @@ class RustAnalyzerPlugin(SessionPlugin):
         inactive_code="inactive-code",
         condition_pattern=r"\bcfg(?:_attr)?\b",
         lists_implementations=True,
+        own_alias_pattern=r"\bas\s+{name}\b",
         maker_pattern=r"(?:\w+\s*::\s*)*\w+\s*!",
         header_pattern=r"(?m)(?<![!\w])(?:impl|struct|enum|union|trait|type)\b[^{};!]*",
     )
