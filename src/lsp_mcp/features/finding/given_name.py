@@ -37,4 +37,4 @@ async def given_by(backend: Backend, path: Path, point: Point, name: str) -> tup
     except NO_ANSWER as error:
         note(path, error)
         return None
-    return found[0] if meant and len(found) == 1 and found[0] != (path, point) else None
+    return found[0] if meant and len(found) == 1 else None
