@@ -27,9 +27,9 @@ USES = {
     ("python", "def f(a: Kind | None, b: 'Kind', c: list[int | str | Kind]): return Kind | None"): [
         *("type", "type", "type", "")
     ],
-    ("typescript", "const { Kind } = x; f({ Kind })"): ["taken", "literal"],
+    ("typescript", "const { Kind } = x; f({ Kind })"): ["taken", "given,literal"],
     ("typescript", "class A extends Kind implements I<Kind> { }"): ["embed", "type"],
-    ("typescript", "switch (x) { case E.Kind: f(Kind); return new Kind() }"): ["case", "argument", "literal"],
+    ("typescript", "switch (x) { case E.Kind: f(Kind); return new Kind() }"): ["case,member", "argument", "literal"],
     ("rust", "fn f(k: &Kind) -> Kind { match k { E::Kind => return Kind { x: 1 }, _ => g(&Kind) } }"): [
         *("type", "type", "case", "literal", "argument")
     ],

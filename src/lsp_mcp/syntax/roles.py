@@ -18,7 +18,11 @@ or of a field there; a type; a type that another one is made of or based on.
 """
 SYNTAX_ROLES: frozenset[str] = frozenset(get_args(SyntaxRole))
 TAKEN = "taken"
-"""The role of a property where it is read into a variable of its name."""
+"""The role of a property where it is read into a variable of its name, which is written there."""
+GIVEN = "given"
+"""The role of a variable where it is read for the value of a property of its name, which is written there."""
+MEMBER = "member"
+"""The role of a name that only a property can have."""
 
 
 def has_roles(language_id: str) -> bool:

@@ -18,9 +18,9 @@ from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.hierarchy import call_tree
 from lsp_mcp.requests.attributes import in_tests
 from lsp_mcp.requests.call_places import is_called
-from lsp_mcp.requests.places import Place, position_params
+from lsp_mcp.requests.places import Place, position_params, text_or_none
 from lsp_mcp.requests.scope import definition_places
-from lsp_mcp.syntax.roles import SYNTAX_ROLES, TAKEN, has_roles, has_writes, roles_at, written_through
+from lsp_mcp.syntax.roles import GIVEN, MEMBER, SYNTAX_ROLES, TAKEN, has_roles, has_writes, roles_at, written_through
 from lsp_mcp.text import Point
 
 Role = Literal["all", "read", "write", "call", "test", "case", "argument", "return", "literal", "type", "embed"]
@@ -119,15 +119,30 @@ def _may_write(place: Place) -> bool:
     return content[:start].endswith("&") or bool(_MAY_WRITE.match(content, place.text.point_offset(place.span.end)))
 
 
-async def _taken(backend: Backend, places: Sequence[Place]) -> set[Place]:
-    """Those of `places` that read a property into a variable of its name, as in `const { name } = x`."""
-    found: set[Place] = set()
+async def _read(backend: Backend, places: Sequence[Place], declared: Collection[tuple[Path, Point]]) -> set[Place]:
+    """Those of `places` that read the symbol `declared` there and write another of its name: `const { name } = x` reads
+    the property, `{ name }` the variable.
+    """
+    names: list[Place] = []
+    for path, point in declared:
+        text = await text_or_none(backend, path)
+        if text and (span := text.identifier_at(point)):
+            names.append(Place(path, span, text))
+    of_names = await _roles(backend, names)
+    is_member = not names or any({MEMBER, GIVEN} & (of_names[name] or set()) for name in names)
+    roles = await _roles(backend, places)
+    return {place for place in places if (TAKEN if is_member else GIVEN) in (roles[place] or ())}
+
+
+async def _roles(backend: Backend, places: Sequence[Place]) -> dict[Place, frozenset[str] | None]:
+    """What syntax says about `places`, by file."""
+    found: dict[Place, frozenset[str] | None] = dict.fromkeys(places)
     for path, group in groupby(places, key=lambda place: place.path):
         in_file, language = list(group), backend.plugin.language_of(path)
         if language and has_roles(language.id):
             spans = [place.span for place in in_file]
-            roles = await asyncio.to_thread(roles_at, in_file[0].text, language.id, spans)
-            found |= {place for place in in_file if TAKEN in (roles[place.span] or ())}
+            said = await asyncio.to_thread(roles_at, in_file[0].text, language.id, spans)
+            found |= {place: said[place.span] for place in in_file}
     return found
 
 
@@ -154,7 +169,7 @@ async def _of_kind(
     known = {(uses[0].path, at): one for uses, found in zip(files, answers, strict=False) for at, one in found.items()}
     has = {place: known.get((place.path, place.span.start), 1) for place in places}
     written = [one for one in places if has[one] == _KINDS["write"] and (one.path, one.span.start) not in declared]
-    has |= dict.fromkeys(await _taken(backend, written), _KINDS["read"])
+    has |= dict.fromkeys(await _read(backend, written, declared), _KINDS["read"])
     return InRole(
         tuple(place for place in places if has[place] == kind), tuple(place for place in places if has[place] == 1)
     )

@@ -14,3 +14,7 @@
 (class_heritage (_) @embed)
 ; A property that is read there, into a variable of that name: servers list it as written.
 (shorthand_property_identifier_pattern) @taken
+; A variable that is read there, for the value of a property of its name: servers list it as written.
+(object (shorthand_property_identifier) @given)
+; The name of a property, and of no variable.
+[(property_identifier) (private_property_identifier)] @member
