@@ -206,3 +206,9 @@ def test_a_rename_changes_every_use_and_no_line_end(project: Project) -> None:
         return
     project.ask("rename_symbol_by_anchor", symbol_anchor=project.sample.anchor("greet"), new_name="hail")
     assert {file: (project.root / file).read_bytes() for file in expected} == expected
+
+
+def test_each_use_names_the_function_around_it(project: Project) -> None:
+    answer = project.ask("find_symbol_references_by_anchor", symbol_anchor=project.sample.anchor("greet"))
+    around = sorted(one["container"] for one in answer["references"] if "container" in one)
+    assert around == project.sample.names("callers")  # none in a language without a grammar

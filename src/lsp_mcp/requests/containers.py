@@ -18,6 +18,10 @@ from lsp_mcp.requests.document_symbol import outline_stamp, own_span
 from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.symbols import FUNCTIONS, SCOPES, kind_name
+from lsp_mcp.servers.plugin import Plugin
+from lsp_mcp.syntax.definitions import definitions
+from lsp_mcp.syntax.grammars import grammar_of
+from lsp_mcp.syntax.trees import TREES
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import path_uri
 from lsp_mcp.waiting import dispensable
@@ -82,19 +86,49 @@ def _outline(declared: list[Container]) -> _Outline:
 
 
 async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
-    """`places` with their containers, as far as the server outlines files that are not open, and in time.
+    """`places` with their containers, as far as that is known in time.
+
+    Of servers that outline only open files, the containers are told by syntax.
 
     Raises:
         UnavailableError: see `Backend.request`.
     """
-    if not backend.plugin.documents.outlines_closed:
-        return list(places)
     containers, found = Containers(backend), list(places)
     with suppress(TimeoutError):
         async with asyncio.timeout(budget.present().rest()):
+            if not backend.plugin.documents.outlines_closed:
+                return await asyncio.to_thread(_enclosed_by_syntax, backend.plugin, places)
             for number, place in enumerate(places):
                 found[number] = await containers.enclosed(place)
     return found
+
+
+def _enclosed_by_syntax(plugin: Plugin, places: Sequence[Place]) -> list[Place]:
+    outlines: dict[Path, _Outline] = {}
+    found = []
+    for place in places:
+        if not place.container and place.path not in outlines:
+            outlines[place.path] = _outline(_parsed(plugin, place.path, place.text))
+        around = None if place.container else outlines[place.path].around_point(place.span.start)
+        is_inside = around and around.place.span.start != place.span.start
+        found.append(place._replace(container=around.name, around=around.extent) if around and is_inside else place)
+    return found
+
+
+def _parsed(plugin: Plugin, path: Path, text: Text) -> list[Container]:
+    """The declarations in `path` by its syntax."""
+    language = plugin.language_of(path)
+    grammar = grammar_of(language.id) if language else None
+    found = definitions(TREES.tree_of(text, grammar), grammar) if grammar else None
+    separator = plugin.symbols.scope_separator or "."
+    declared: list[Container] = []
+    for one in found or ():
+        above = declared[one.above] if one.above >= 0 else None
+        is_scope = above and (above.kind in TYPES or (above.kind in SCOPES and plugin.symbols.scope_separator))
+        name = f"{above.name}{separator}{one.name}" if above and is_scope else one.name
+        place = Place(path, text.offsets_span(one.name_start, one.name_end), text)
+        declared.append(Container(name, one.kind, place, text.offsets_span(one.start, one.end)))
+    return declared
 
 
 _OUTLINES: RememberedOf[Backend, Path, tuple[str, int], _Outline] = RememberedOf(_MOST_KEPT)

@@ -465,6 +465,8 @@ class _Search:
             return Symbol(declared.name, declared.kind, declared.place)
         around = await self._containers.around(place.path, place.span.start)
         name = place.text.slice(place.span)
+        if not place.text.identifier_at(place.span.start):  # the value that has the type, such as `{ run() {} }`
+            return Symbol(around.name if around else "", "literal", place)
         return Symbol(f"{around.name}.{name}" if around else name, kind if around is None else "local", place)
 
 
