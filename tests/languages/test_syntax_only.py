@@ -184,3 +184,13 @@ def test_a_member_is_found_by_the_names_around_it(tmp_path: Path, name: str, lin
         assert [one["location"]["line"] for one in answer["definitions"]] == lines
 
     asked(tmp_path, (("Main.java", text),), questions)
+
+
+def test_a_method_outside_of_its_type_belongs_to_that(tmp_path: Path) -> None:
+    def questions(ask: Ask) -> None:
+        for name, places in (("B::build", [("a.rs", 3)]), ("T.Build", [("a.go", 2)]), ("Nope::build", [])):
+            answer = ask("find_symbol_definitions_by_name", symbol_name=name)
+            assert [(one["location"]["file"], one["location"]["line"]) for one in answer["definitions"]] == places
+
+    rust = "impl A { fn build() {} }\nimpl<'a> super::C<'a> { fn build() {} }\nimpl T for B<u8> { fn build() {} }\n"
+    asked(tmp_path, (("a.rs", rust), ("a.go", "package a\nfunc (t *T[K]) Build() {}\n")), questions)

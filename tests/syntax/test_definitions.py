@@ -17,7 +17,7 @@ CASES = {
     ),
     "go": (
         "package a\n\nconst C = 1\nvar V, W int\ntype T struct { f int }\nfunc (t *T) M() { x := 1 }\nfunc F() {}\n",
-        "C constant, V variable, W variable, T type, T.f field, M method, F function",
+        "C constant, V variable, W variable, T type, T.f field, T>M method, F function",
     ),
     "c": (
         "struct s { int f; };\nint *f(void);\nstatic int v = 3, w;\nint *f(void) { int z = 1; struct s q; return 0; }\n"
@@ -27,11 +27,11 @@ CASES = {
     ),
     "cpp": (
         "namespace n { class A : public B { void m(); int x; }; void A::m() {} }\n",
-        "n module, n.A class, A.m method, A.x field, n.m function",
+        "n module, n.A class, A.m method, A.x field, n.A>m method",
     ),
     "rust": (
         "struct S { a: i32 }\nimpl S { fn new() -> S { let x = 1; S{a:x} } }\nenum E { A }\ntrait T { fn m(&self); }\n",
-        "S struct, S.a field, new function, E enum, E.A enum_member, T interface, T.m method",
+        "S struct, S.a field, S>new method, E enum, E.A enum_member, T interface, T.m method",
     ),
     "java": (
         "class A { int f; A(){} void m() { int l = 1; } } interface I { void q(); }",
@@ -71,7 +71,10 @@ def test_definitions_are_found_without_local_variables(language: str) -> None:
     assert grammar
     found = definitions(parsed(Text(content), grammar), grammar)
     assert found is not None
-    named = [f"{found[one.above].name}." * (one.above >= 0) + f"{one.name} {one.kind}" for one in found]
+    named = [
+        f"{found[one.above].name}." * (one.above >= 0) + f"{one.owner}>" * bool(one.owner) + f"{one.name} {one.kind}"
+        for one in found
+    ]
     assert named == expected.split(", ")
     assert [content[one.name_start : one.name_end] for one in found] == [one.name for one in found]
 

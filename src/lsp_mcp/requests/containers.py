@@ -125,7 +125,8 @@ def _parsed(plugin: Plugin, path: Path, text: Text) -> list[Container]:
     for one in found or ():
         above = declared[one.above] if one.above >= 0 else None
         is_scope = above and (above.kind in TYPES or (above.kind in SCOPES and plugin.symbols.scope_separator))
-        name = f"{above.name}{separator}{one.name}" if above and is_scope else one.name
+        owner = one.owner or (above.name if above and is_scope else "")
+        name = f"{owner}{separator}{one.name}" if owner else one.name
         place = Place(path, text.offsets_span(one.name_start, one.name_end), text)
         declared.append(Container(name, one.kind, place, text.offsets_span(one.start, one.end)))
     return declared

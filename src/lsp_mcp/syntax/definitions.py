@@ -46,7 +46,10 @@ _TYPES: frozenset[Kind] = frozenset({"class", "struct", "interface", "enum"})
 
 
 class Definition(Struct, frozen=True):
-    """A definition: offsets of all of it and of its name; `above` is the number of the one around it, -1 for none."""
+    """A definition: offsets of all of it and of its name; `above` is the number of the one around it, -1 for none.
+
+    `owner` is the type of which it is a member, if it is not inside of that.
+    """
 
     name: str
     kind: Kind
@@ -55,6 +58,7 @@ class Definition(Struct, frozen=True):
     name_start: int
     name_end: int
     above: int = -1
+    owner: str = ""
 
 
 def definitions(text: Parsed, grammar: Grammar) -> list[Definition] | None:
@@ -67,7 +71,8 @@ def definitions(text: Parsed, grammar: Grammar) -> list[Definition] | None:
     query = grammar.query("definitions")
     if query is None:
         return None
-    found: dict[tuple[int, int], tuple[int, int, int, str, Kind]] = {}
+    found: dict[tuple[int, int], tuple[int, int, str, Kind]] = {}
+    owners: dict[tuple[int, int], str] = {}
     for _, captures in QueryCursor(query).matches(text.root):
         said = next(key for key in captures if key.startswith("definition"))
         whole, (name, is_function) = captures[said][0], _named(captures["name"][0])
@@ -77,9 +82,12 @@ def definitions(text: Parsed, grammar: Grammar) -> list[Definition] | None:
             continue
         kind = cast("Kind", told) if told else "function" if is_function else _kind(whole.type)
         place = (name.start_byte, name.end_byte)
+        if "owner" in captures:
+            owner = captures["owner"][0]
+            owners[place] = text.data[owner.start_byte : owner.end_byte].decode("utf-8", "replace")
         if place not in found or whole.start_byte < found[place][0]:  # of `variable_declarator`, its declaration
-            found[place] = whole.start_byte, whole.end_byte, name.start_byte, spelled, kind
-    return _nested(text, found)
+            found[place] = whole.start_byte, whole.end_byte, spelled, kind
+    return _nested(text, found, owners)
 
 
 def errors(text: Parsed) -> list[tuple[int, int, str]]:
@@ -97,12 +105,16 @@ def errors(text: Parsed) -> list[tuple[int, int, str]]:
     return found
 
 
-def _nested(text: Parsed, found: dict[tuple[int, int], tuple[int, int, int, str, Kind]]) -> list[Definition]:
+def _nested(
+    text: Parsed,
+    found: dict[tuple[int, int], tuple[int, int, str, Kind]],
+    owners: dict[tuple[int, int], str],
+) -> list[Definition]:
     result: list[Definition] = []
     open_: list[int] = []
     places_of: dict[int, tuple[int, int]] = {}
-    for (_, name_end), (start, end, name_start, name, kind) in sorted(
-        found.items(), key=lambda item: (item[1][0], -item[1][1], item[1][2])
+    for place, (start, end, name, kind) in sorted(
+        found.items(), key=lambda item: (item[1][0], -item[1][1], item[0][0])
     ):
         while open_ and (places_of[open_[-1]][1] < end or places_of[open_[-1]] == (start, end)):
             open_.pop()
@@ -110,9 +122,10 @@ def _nested(text: Parsed, found: dict[tuple[int, int], tuple[int, int, int, str,
         around = result[above].kind if open_ else None
         if around in _INSIDE_NOTHING and kind in _LOCAL:
             continue
-        shown = _MEMBERS.get(kind, kind) if around in _TYPES else kind
-        first, last = text.offset(name_start), text.offset(name_end)
-        result.append(Definition(name, shown, text.offset(start), text.offset(end), first, last, above))
+        owner = owners.get(place, "")
+        shown = _MEMBERS.get(kind, kind) if owner or around in _TYPES else kind
+        first, last = map(text.offset, place)
+        result.append(Definition(name, shown, text.offset(start), text.offset(end), first, last, above, owner))
         open_.append(len(result) - 1)
         places_of[open_[-1]] = start, end
     return result

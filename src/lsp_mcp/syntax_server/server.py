@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
@@ -24,6 +24,9 @@ from lsp_mcp.syntax.definitions import Definition, errors
 from lsp_mcp.syntax_server.sources import Source, Sources
 from lsp_mcp.text import CodeUnit, PositionEncoding, Span, Text
 from lsp_mcp.uris import path_uri, uri_path
+
+if TYPE_CHECKING:
+    from pygls.server import ServerErrors
 
 _AtPlace = lsp.DefinitionParams | lsp.ReferenceParams | lsp.PrepareRenameParams
 _KINDS = {
@@ -78,6 +81,10 @@ class SyntaxServer(LanguageServer):
         unit = self.workspace.position_encoding
         self.encoding = PositionEncoding(cast("CodeUnit", str(getattr(unit, "value", unit))))
         self.sources = Sources(roots, languages, adapter.workspace.ignored_folders, self.shown)
+
+    def report_server_error(self, error: Exception, source: ServerErrors) -> None:
+        """Tell the client what failed outside of a request; pygls would give only the kind of error."""
+        super().report_server_error(Exception(getattr(error, "message", None) or str(error)), source)
 
     def shown(self, path: Path) -> Text | None:
         """The text of the open document `path`."""
@@ -189,8 +196,10 @@ def _answer_about_names(server: SyntaxServer) -> None:
         def find() -> list[lsp.SymbolInformation]:
             found = [(s, one) for s, one in server.sources.defined(paths) if query in one.name.casefold()]
             if scopes:
-                inside = [(s, one) for s, one in found if one.name == name]
-                found = [(s, one) for s, one in inside if _may_be_in(server.sources.container(s, one), scopes)]
+                around = [(server.sources.container(s, one), (s, one)) for s, one in found if one.name == name]
+                found = [one for names, one in around if names and _may_be_in(names, scopes)]
+                # What is inside nothing may be in a package of that name, unless something is known to be there.
+                found = found or [one for names, one in around if not names]
             found.sort(key=lambda item: item[1].name.casefold() != query)
             return [
                 lsp.SymbolInformation(

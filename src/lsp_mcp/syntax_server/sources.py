@@ -141,8 +141,8 @@ class Sources:
             yield from ((source, one) for one in found)
 
     def container(self, source: Source, one: Definition) -> list[str]:
-        """The names of the definitions around `one` of `source`, outermost first."""
-        every, names = self.definitions(source), []
+        """The names of the definitions around `one` of `source`, outermost first, then that of its owner."""
+        every, names = self.definitions(source), [one.owner] if one.owner else []
         while one.above >= 0:
             one = every[one.above]
             names.append(one.name)
