@@ -158,9 +158,11 @@ class _Planner:
                 is_in_macro = macro_at(place.text, place.span, language) is not None
                 others.append((place, "is in the definition of a macro" if is_in_macro else _AS_VALUE))
         own = [one for one in declared if one.site in uses.own] or declared
-        if not own:
+        is_type = any(why == _AS_VALUE and (place.path, place.span.start) in uses.own for place, why in others)
+        if not own or is_type:
+            there = f" Pass {_shown(self._backend, own[0].place)} for the function that it has." if own else ""
             raise ElsewhereError(
-                f"{uses.name} is not a function or method: only these have parameters.", "change_signature"
+                f"{uses.name} is not a function or method: only these have parameters.{there}", "change_signature"
             )
         functions = [one.function for one in [*own, *declared]]
         size = len(functions[0].parameters)
@@ -371,6 +373,12 @@ class _Planner:
             named = ", ".join(f"{path.parent.name}/{path.name}:{point.line}" for path, point in first.uses.outside[:3])
             found.append(f"{first.uses.name} would no longer be the method that it implements at {named}")
         return tuple(found)
+
+
+def _shown(backend: Backend, place: Place) -> str:
+    """The place as callers name it."""
+    path = place.path.relative_to(backend.root) if place.path.is_relative_to(backend.root) else place.path
+    return f"{path}:{place.span.start.line}:{place.text.slice(place.span)}"
 
 
 def _is_constructed(spot: _Spot, name: str) -> bool:
