@@ -120,3 +120,29 @@ def test_a_type_inside_of_another_keeps_no_name_from_a_symbol_that_is_used_in_a_
     write(tmp_path, files)
     answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="b.py:5:26", new_name="Shape")
     assert "status: complete" in answer
+
+
+def test_an_attribute_that_a_type_below_sets_is_the_one_of_the_type_above_and_not_that_of_another(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "pyproject.toml": PROJECTS["basedpyright"]["pyproject.toml"],
+        "a.py": "class A:\n    def __init__(self) -> None:\n        self.size = 1\n",
+        "b.py": (
+            "from a import A\n\n\nclass B(A):\n    def grow(self) -> None:\n        self.size = 2\n\n\n"
+            "class C:\n    def __init__(self) -> None:\n        self.size = 3\n\n\n"
+            "def use(b: B, c: C) -> int:\n    return b.size + c.size\n"
+        ),
+    }
+    write(tmp_path, files)
+    for at in ("a.py:3:14", "b.py:6:14", "b.py:15:14"):
+        answer = ask(
+            "basedpyright",
+            tmp_path,
+            "find_symbol_references_by_anchor",
+            symbol_anchor=at,
+            include_code=False,
+            wait=True,
+        )
+        assert "Found 3 references" in answer
+        assert "status: complete" in answer

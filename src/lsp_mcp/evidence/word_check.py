@@ -41,6 +41,7 @@ from lsp_mcp.evidence.explainers.in_function import InFunction, OfParameter
 from lsp_mcp.evidence.explainers.in_index import InIndex
 from lsp_mcp.evidence.explainers.in_macro import InMacro
 from lsp_mcp.evidence.explainers.in_other_builds import InOtherBuilds
+from lsp_mcp.evidence.explainers.of_related_type import OfRelatedType
 from lsp_mcp.evidence.identity import Identity, identity
 from lsp_mcp.evidence.occurrences import (
     Claim,
@@ -65,6 +66,7 @@ EXPLAINERS: tuple[Explainer, ...] = (
     OfParameter(),
     InIndex(),
     ByDefinition(),
+    OfRelatedType(),
     InOtherBuilds(),
     AsKeyword(),
     AsExported(),

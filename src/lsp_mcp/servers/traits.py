@@ -203,6 +203,7 @@ class Overriding(Data, frozen=True):
 
     through: str  # text directly before a member of the type whose code it is in
     declared: str  # in the code of a type: it has the member {name}
+    sets_through: bool = False  # what is set with such text before it is the attribute of a related type, too
     private_mark: str = ""  # precedes the name of a member that no other type can have
     never: str = "(?!)"  # names of members that have nothing to do with those of other types, or must not be renamed
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from lsp_mcp.backend import Backend
+from lsp_mcp.evidence.heads import Heads
 from lsp_mcp.features.renaming.named_after import Renamed
-from lsp_mcp.features.types.heads import Heads
 from lsp_mcp.requests.places import last_word, text_or_none
 from lsp_mcp.servers.traits import Serializing
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Site
-from lsp_mcp.features.types.heads import Heads, site_of
+from lsp_mcp.evidence.heads import Heads, site_of
 from lsp_mcp.features.types.overrides import Overrides
 from lsp_mcp.gaps import Gap
 from lsp_mcp.requests.containers import Container

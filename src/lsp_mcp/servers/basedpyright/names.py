@@ -64,6 +64,7 @@ RENAMING = Renaming(
     overriding=Overriding(
         through=r"\b(?:self|cls|super\(\))\s*\.\s*\Z",
         declared=r"(?m)^\s*(?:(?:async\s+)?def\s+|self\.){name}\b|^\s*{name}\s*(?::|=[^=])",
+        sets_through=True,
         never=r"__\w+",  # those of Python itself, and those that the name of the class becomes a part of
     ),
     type_head_pattern=rf"(?:@[^\n]*\n\s*)*class\s+\w+\s*(?:(?P<above>{_IN_BRACKETS}))?",
