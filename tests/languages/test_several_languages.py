@@ -183,6 +183,15 @@ def test_a_question_about_a_file_starts_the_server_of_its_language_only(workspac
     asking(workspace, test)
 
 
+def test_an_address_in_a_file_starts_its_server_too(workspace: Path) -> None:
+    async def test(ask: Ask, sessions: Sessions) -> None:
+        answer = await ask("find_symbol_references_by_anchor", symbol_anchor="tools/scripts/run.py:3:handle")
+        assert files(answer["references"]) == ["tools/scripts/lib.py", "tools/scripts/run.py", "tools/scripts/run.py"]
+        assert [backend.plugin.name for backend in sessions.backends] == ["gopls", "basedpyright"]
+
+    asking(workspace, test)
+
+
 def test_a_project_below_the_root_is_loaded_by_its_own_settings(workspace: Path) -> None:
     async def test(ask: Ask, _: Sessions) -> None:
         answer = await ask("find_symbol_references_by_anchor", symbol_anchor="ts://web/app/lib.ts#1:17")

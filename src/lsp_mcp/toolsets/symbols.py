@@ -261,7 +261,9 @@ class Targets:
 
     def _is_source(self, name: str) -> bool:
         path = self._workspace.root / name
-        return any(backend.plugin.language_of(path) for backend in self.sessions.backends)
+        if any(backend.plugin.language_of(path) for backend in self.sessions.backends):
+            return True
+        return bool(path.suffix) and path.is_file()  # its server may not run yet
 
     async def _is_symbol(self, spelled: str) -> bool:
         """Whether what looks like the name of a file that is not there is the name of a symbol."""
