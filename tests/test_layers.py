@@ -105,7 +105,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "type_parts",
             "values",
         },
-        {"trees", "preprocessor"},
+        {"trees", "preprocessor", "dependent_calls"},
         {"grammars"},
         {"kinds"},
     ],
