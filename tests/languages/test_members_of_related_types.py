@@ -146,3 +146,15 @@ def test_an_attribute_that_a_type_below_sets_is_the_one_of_the_type_above_and_no
         )
         assert "Found 3 references" in answer
         assert "status: complete" in answer
+
+
+def test_a_private_member_of_another_type_does_not_stop_a_rename_to_its_name(tmp_path: Path) -> None:
+    files = {
+        "tsconfig.json": '{"compilerOptions": {"allowJs": true, "noEmit": true, "target": "esnext"}}',
+        "a.js": "export class A {\n  $$p_d = {};\n  get() { return this.$$p_d }\n}\n",
+        "b.js": "export class B {\n  #dpr = 1;\n  get() { return this.#dpr }\n}\n",
+    }
+    write(tmp_path, files)
+    answer = ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor="a.js:2:5", new_name="dpr")
+    assert (tmp_path / "a.js").read_text() == files["a.js"].replace("p_d", "dpr")
+    assert "status: complete" in answer

@@ -430,6 +430,8 @@ async def _clashes(backend: Backend, definitions: Definitions, home: Home, new_n
     separator = backend.plugin.symbols.scope_separator
     others = (await workspace_symbols(backend, new_name, _MOST_NAMES)).symbols if home.scopes else []
     there = [one for one in others if is_named(one.name, new_name) and scope_of(one.name, separator) in home.scopes]
+    if (members := backend.plugin.renaming.overriding) and (mark := members.private_mark):
+        there = [one for one in there if mark not in one.name]  # no other code has such a name
     if not separator:
         there = await in_its_scope(backend, home.sites, there)
     return [
