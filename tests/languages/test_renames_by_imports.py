@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from languages.served import ask, write
+from lsp_mcp.errors import LspMcpError
 
 # `greet` becomes `hail`: the texts below are those before; afterwards each «greet» is `hail`.
 PROJECTS = {
@@ -205,3 +206,21 @@ def test_a_name_that_an_import_gives_is_renamed_from_where_others_import_it(at: 
         file: text.replace("«DEFAULTS»", "STANDARD") for file, text in GIVEN.items()
     }
     assert "status: complete" in said
+
+
+SYMBOLS = {
+    "tsconfig.json": '{"compilerOptions": {"allowJs": true, "module": "commonjs", "types": []}}',
+    "env.d.ts": "declare const require: any;\ndeclare const module: any;\n",
+    "constants.js": "module.exports = {\n  kOne: Symbol('kOne'),\n  kTwo: 2\n};\n",
+    "main.js": "const { kOne, kTwo } = require('./constants');\n\nconsole.log(kOne, kTwo);\n",
+    "other.js": "const { kOne } = require('./constants');\n\nconsole.log(kOne);\n",
+}
+
+
+def test_a_variable_that_takes_a_property_of_a_module_is_not_renamed_together_with_that_in_part(tmp_path: Path) -> None:
+    try:
+        renamed("typescript", SYMBOLS, tmp_path, "main.js:3:13", "another")
+    except LspMcpError as error:
+        assert "was not renamed" in str(error)
+    assert (tmp_path / "constants.js").read_text() == SYMBOLS["constants.js"]
+    assert (tmp_path / "other.js").read_text() == SYMBOLS["other.js"]

@@ -87,6 +87,7 @@ class Renaming(Struct, frozen=True):
 
         If these are in definitions of macros, the uses `by_macros` are renamed with them.
         """
+        places = tuple(places)
         left = by_file(places)
         steps: list[Step] = []
         for step in self.plan.steps:
@@ -95,7 +96,17 @@ class Renaming(Struct, frozen=True):
         new = [_extended(FileChange(p, m[0].text, "", ()), m, new_name) for p, m in sorted(left.items())]
         # A server's edit may also rename a file: until then it has its old name.
         doubts = tuple(one for one in self.doubts if not one.by or one.site not in by_macros)
+        if self._keeps_name(new_name):
+            doubts += tuple(Doubt(place, "may be what keeps its name elsewhere") for place in places)
         return replace(self, plan=replace(self.plan, steps=tuple(in_order((*new, *steps)))), doubts=doubts)
+
+    def _keeps_name(self, new_name: str) -> bool:
+        """Whether the plan writes both names somewhere, `{ old: new }`: of a module that keeps the old one."""
+        changes = (change for step in self.plan.steps if isinstance(step, FileChange) for change in step.changes)
+        return any(
+            one.old_text and one.new_text != new_name and re.search(rf"\b{re.escape(one.old_text)}\b", one.new_text)
+            for one in changes
+        )
 
     @property
     def family_sites(self) -> frozenset[Site]:
