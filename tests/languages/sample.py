@@ -5,6 +5,7 @@ Prose and sections are those of an archive (`archives.archive`), with other name
     backend: NAME       the server
     outline: NAMES      the top-level symbols of the file that declares `greet`
     callers: NAMES      the functions that call `greet`; without this line, the server knows no calls
+    private: NAMES      those of them that only their file or module can use
     subtypes: NAMES     the types directly below `Greeter`; without this line, the server knows no types
     breaks: OLD => NEW  a change in the declaration of `greet`
     broken: FILES       the files that have errors then; without this line, the server cannot tell, and says so
@@ -24,7 +25,9 @@ from archives.archive import Archive, Marks, content, parse
 from lsp_mcp.adapters import load_adapter
 from lsp_mcp.anchors import parse_anchor
 
-_KEYS = re.compile(r"^(?P<key>outline|callers|subtypes|breaks|broken|comment|lacks): *(?P<value>.+)$", re.MULTILINE)
+_KEYS = re.compile(
+    r"^(?P<key>outline|callers|private|subtypes|breaks|broken|comment|lacks): *(?P<value>.+)$", re.MULTILINE
+)
 _STAGES = ("later/", "changed/", "broken/")
 
 Place = tuple[str, int, int]
