@@ -102,6 +102,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "stringified",
             "local_types",
             "scopes",
+            "type_heads",
             "type_parts",
             "values",
         },

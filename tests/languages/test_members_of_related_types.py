@@ -86,6 +86,29 @@ def test_a_member_is_renamed_in_all_types_that_share_it_and_in_no_other(
     assert "status: complete" in said
 
 
+def test_a_member_is_renamed_in_types_below_however_they_are_written_and_name_the_one_above(tmp_path: Path) -> None:
+    run = "    def «run»(self) -> int: ...\n\n\n"
+    files = {
+        "pyproject.toml": PROJECTS["basedpyright"]["pyproject.toml"],
+        "base.py": f"class Base:\n{run}class Other:\n{plain(run)}",
+        "decorated.py": (
+            "from dataclasses import dataclass\nfrom base import Base\n\n\n"
+            f"@dataclass(\n    frozen=True,\n)\n# of\nclass One(Base):\n{run}"
+        ),
+        "generic.py": f"import base\n\n\nclass Two[T](base.Base):\n{run}",
+        "commented.py": f"from base import Base\n\n\nclass Three(\n    Base,  # (the only one\n):\n{run}",
+        "assigned.py": f"from base import Base\n\nAssigned = Base  # for others\n\n\nclass Four(Assigned):\n{run}",
+        "given.py": "from base import Base as Given, Other as Another\n",
+        "five.py": f"from given import Given, Another\n\n\nclass Five(Given):\n{run}class No(Another):\n{plain(run)}",
+        "six.py": f"from assigned import Assigned\n\n\nclass Six(Assigned):\n{run}",
+    }
+    write(tmp_path, {file: plain(text) for file, text in files.items()})
+    answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="Base.run", new_name="start")
+    expected = {file: plain(text.replace("«run»", "start")) for file, text in files.items()}
+    assert {file: (tmp_path / file).read_text() for file in files} == expected
+    assert "status: complete" in answer
+
+
 @pytest.mark.parametrize("backend", PROJECTS)
 def test_a_member_does_not_get_the_name_of_one_in_a_type_above_or_below(backend: str, tmp_path: Path) -> None:
     said = rename(backend, tmp_path, "Base.run", "size")

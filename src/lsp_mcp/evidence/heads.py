@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,12 +15,17 @@ from lsp_mcp.requests.containers import TYPES, Container, Containers
 from lsp_mcp.requests.places import Place, last_word, text_or_none
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.scope import definition_places
-from lsp_mcp.syntax.imports import given_names
-from lsp_mcp.text import Point
+from lsp_mcp.syntax.imports import given_names, imported_as
+from lsp_mcp.syntax.type_heads import TypeHead, type_heads
+from lsp_mcp.text import Point, Text
 
-_ARGUMENTS = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")  # of generic types
-_NAMED_ARGUMENT = re.compile(r"\b\w+\s*=(?!=)[^,()]*")
-_WORD = re.compile(r"[^\W\d]\w*\b(?!\s*\.)")
+# Another name that is assigned to a type: groups `other` and `name`, the last word of its own.
+_ASSIGNED = re.compile(
+    r"(?m)^[ \t]*(?:(?:export|const|let|var|type)[ \t]+)*(?P<other>[\w$]+)[ \t]*(?::[^=\n]*)?=[ \t]*"
+    r"(?:[\w$]+\.)*(?P<name>[\w$]+)[ \t]*(?:\[[^\]\n]*\])?[ \t]*;?[ \t]*(?:(?:#|//)[^\n]*)?$"
+)
+_MOST_NAMES = 20  # of one type
+_MOST_FOLLOWED = 5  # names that are assigned one to the next
 
 
 class Above(Struct, frozen=True):
@@ -30,11 +36,11 @@ class Above(Struct, frozen=True):
 
 
 class Heads:
-    """Reads the heads of types (`Renaming.type_head_pattern`) for one answer of `backend`."""
+    """Reads the heads of types (`syntax.type_heads`) for one answer of `backend`."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._head = re.compile(backend.plugin.renaming.type_head_pattern)
+        self._heads: dict[Path, tuple[Text, dict[int, TypeHead]]] = {}
         self._above: dict[Site, Above] = {}
         self._below: dict[Site, list[Container]] = {}
         self.containers = Containers(backend)
@@ -44,10 +50,10 @@ class Heads:
         types = [one for one in await self.containers.known(path) if one.kind in TYPES and one.holds(point)]
         return next((one for one in reversed(types) if one.place.span.start != point), None)
 
-    def head(self, type_: Container) -> str:
+    async def head(self, type_: Container) -> str:
         """What the declaration of a type begins with; empty if that is not known."""
-        found = self._found(type_)
-        return found[0] if found else ""
+        found = await self._found(type_)
+        return type_.place.text.content[found.start : found.end] if found else ""
 
     async def above(self, type_: Container) -> Above:
         """The types directly above one."""
@@ -78,51 +84,80 @@ class Heads:
     async def _types_above(self, type_: Container) -> list[Container]:
         return list((await self.above(type_)).types)
 
-    def _found(self, type_: Container) -> re.Match[str] | None:
-        text = type_.place.text
-        return self._head.match(text.content, text.point_offset(type_.extent.start))
+    async def _found(self, type_: Container) -> TypeHead | None:
+        heads = await self._heads_in(type_.place.path, type_.place.text)
+        return heads.get(type_.place.text.point_offset(type_.place.span.start))
 
-    def _bases(self, type_: Container) -> list[tuple[str, Point]]:
+    async def _heads_in(self, path: Path, text: Text) -> dict[int, TypeHead]:
+        kept = self._heads.get(path)
+        if kept is None or kept[0].content != text.content:
+            language = self._backend.plugin.language_of(path)
+            kept = text, await asyncio.to_thread(type_heads, path, text, language.id) if language else {}
+            self._heads[path] = kept
+        return kept[1]
+
+    async def _bases(self, type_: Container) -> list[tuple[str, Point]]:
         """The words that name the types above one, and where."""
-        found, text = self._found(type_), type_.place.text
-        if found is None or found["above"] is None:
-            return []
-        above = found["above"]
-        while (rest := _ARGUMENTS.sub(lambda one: " " * len(one[0]), above)) != above:
-            above = rest
-        above = _NAMED_ARGUMENT.sub(lambda one: " " * len(one[0]), above)
-        return [(one[0], text.offset_point(found.start("above") + one.start())) for one in _WORD.finditer(above)]
+        found, text = await self._found(type_), type_.place.text
+        return [(text.content[start:end], text.offset_point(start)) for start, end in found.above] if found else []
 
     async def _directly_above(self, type_: Container) -> Above:
         types: dict[Site, Container] = {}
         outside: list[Place] = []
-        for _, point in self._bases(type_):
-            for path, start in await self._defined(type_.place.path, point):
-                if path.is_relative_to(self._backend.root) and self._backend.plugin.adapter.owns(
-                    path, self._backend.root
-                ):
-                    known = await self.containers.known(path)
-                    if found := next((one for one in known if one.place.span.start == start), None):
-                        types[site_of(found)] = found
-                        continue
+        for _, point in await self._bases(type_):
+            for path, start in await self._followed(type_.place.path, point):
+                if found := await self._declared(path, start):
+                    types[site_of(found)] = found
+                    continue
                 text = await text_or_none(self._backend, path)
                 if text is not None and (span := text.identifier_at(start)):
                     outside.append(Place(path, span, text))
         return Above(tuple(one for one in types.values() if one.kind in TYPES), tuple(outside))
 
+    async def _declared(self, path: Path, start: Point) -> Container | None:
+        """What is declared there, if that is in the workspace."""
+        if not path.is_relative_to(self._backend.root) or not self._backend.plugin.adapter.owns(
+            path, self._backend.root
+        ):
+            return None
+        return next((one for one in await self.containers.known(path) if one.place.span.start == start), None)
+
+    async def _followed(self, path: Path, point: Point) -> list[Site]:
+        """The definitions of the word at a place; of a name that is assigned to a type, those of the type."""
+        sites = await self._defined(path, point)
+        for _ in range(_MOST_FOLLOWED):
+            if len(sites) != 1:
+                break
+            [(file, start)] = sites
+            text = await text_or_none(self._backend, file)
+            line = text.point_offset(Point(start.line, 1)) if text else 0
+            assigned = _ASSIGNED.match(text.content, line) if text else None
+            if not text or not assigned or assigned.start("other") != text.point_offset(start):
+                break
+            sites = await self._defined(file, text.offset_point(assigned.start("name")))
+        return sites
+
     async def _directly_below(self, type_: Container) -> list[Container]:
-        name, site, found = last_word(type_.name), site_of(type_), []
-        for path in sorted((await self._backend.words.files_with(name)).files):
-            text, language = await text_or_none(self._backend, path), self._backend.plugin.language_of(path)
-            if text is None or language is None:
-                continue
-            names = {name, *given_names(text, language.id)}
-            for one in await self.containers.known(path):
-                if one.kind not in TYPES or names.isdisjoint(word for word, _ in self._bases(one)):
+        names, site, found = [last_word(type_.name)], site_of(type_), dict[Site, Container]()
+        for name in names:  # which grows by those that others give it
+            for path in sorted((await self._backend.words.files_with(name)).files):
+                text, language = await text_or_none(self._backend, path), self._backend.plugin.language_of(path)
+                if text is None or language is None:
                     continue
-                if site in {site_of(above) for above in (await self.above(one)).types}:
-                    found.append(one)
-        return found
+                given, unnamed = await asyncio.to_thread(_names_for, text, language.id, name)
+                names += sorted(given.difference(names))[: _MOST_NAMES - len(names)]
+                spelled = {name, *given, *unnamed}
+                heads = (await self._heads_in(path, text)).values()
+                if not any(text.content[slice(*word)] in spelled for one in heads for word in one.above):
+                    continue
+                for one in await self.containers.known(path):
+                    if one.kind not in TYPES or site_of(one) in found:
+                        continue
+                    if spelled.isdisjoint([word for word, _ in await self._bases(one)]):
+                        continue
+                    if site in {site_of(above) for above in (await self.above(one)).types}:
+                        found[site_of(one)] = one
+        return list(found.values())
 
     async def _defined(self, path: Path, point: Point) -> list[tuple[Path, Point]]:
         try:
@@ -135,6 +170,19 @@ class Heads:
 def site_of(type_: Container) -> Site:
     """Where its name is."""
     return type_.place.path, type_.place.span.start
+
+
+def _names_for(text: Text, language_id: str, name: str) -> tuple[set[str], set[str]]:
+    """The names that `text` gives to what is called `name`, and those that its imports give to whatever it may be."""
+    content = text.content
+    imported = imported_as(text, language_id)
+    aliases = {
+        text.slice(span)
+        for end, start in imported.items()
+        if content.startswith(name, end - len(name)) and (span := text.identifier_at(text.offset_point(start)))
+    }
+    assigned = {one["other"] for one in _ASSIGNED.finditer(content) if one["name"] == name}
+    return {one for one in aliases | assigned if one != name}, given_names(text, language_id)
 
 
 async def _reached(start: Container, step: Callable[[Container], Awaitable[list[Container]]]) -> list[Container]:

@@ -189,7 +189,7 @@ class Encoder(Data, frozen=True):
 class Serializing(Data, frozen=True):
     """Code that reads and writes the fields of a type by their names; `what` it is, for people.
 
-    It concerns types with `declared` in their head, or in that of a type above (`Renaming.type_head_pattern`).
+    It concerns types with `declared` in their head, or in that of a type above (`syntax.type_heads`).
     """
 
     what: str
@@ -224,7 +224,6 @@ class Renaming(Data, frozen=True):
     encoders: dict[str, Encoder] = field(default_factory=dict)
     serializing: tuple[Serializing, ...] = ()
     overriding: Overriding | None = None
-    type_head_pattern: str = "(?!)"  # what the declaration of a type begins with; the group `above` has types above it
     reading_pattern: str = "(?!)"  # a call that writes into what it gets
     harmless_pattern: str = "(?!)"  # the name of a function that adds nothing to a collection that it gets
     coding_pattern: str = "(?!)"  # names of functions by which many packages encode

@@ -26,7 +26,7 @@ async def serialized_by(backend: Backend, renamed: Renamed) -> str:
     own = before + text.content[text.point_offset(place.span.start) :].partition("\n")[0]
     above = await heads.all_above(type_)
     lines = [one.text.line(one.span.start.line) for one in above.outside]
-    said = [heads.head(type_), *map(heads.head, above.types), *lines]
+    said = [*[await heads.head(one) for one in (type_, *above.types)], *lines]
     for rule in rules.serializing:
         if (rule.named and re.search(rule.named, own)) or not any(re.search(rule.declared, one) for one in said):
             continue

@@ -67,7 +67,6 @@ RENAMING = Renaming(
         sets_through=True,
         never=r"__\w+",  # those of Python itself, and those that the name of the class becomes a part of
     ),
-    type_head_pattern=rf"(?:@[^\n]*\n\s*)*class\s+\w+\s*(?:(?P<above>{_IN_BRACKETS}))?",
     known_by_name={r"__\w+__\s.*": "what Python calls"},
     look_up_pattern=r"\b(?:getattr|setattr|hasattr|delattr|attrgetter|methodcaller|patch(?:\.object)?)\s*\("
     r"(?:[^()\"']|\([^()]*\)|[\"'][\w.]*[\"'],)*[\"'](?:\w+\.)*\Z",

@@ -26,6 +26,5 @@ RENAMING = Renaming(
     overriding=Overriding(
         through=r"\b(?:this|super)\s*\.\s*\Z", declared="(?!)", private_mark="#", never="constructor"
     ),
-    type_head_pattern=r"[^{};]*?\b(?:class|interface)\s+[\w$]+(?P<above>[^{};]*)(?=\{)",
     taken_names=frozenset({"arguments"}),
 )
