@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from languages.served import ask, write
 from lsp_mcp.errors import LspMcpError
+from lsp_mcp.evidence.heads import Heads
 
 # «run» and «size» are members of one family each; `other.run` and `other.size` are not.
 PROJECTS = {
@@ -145,30 +147,43 @@ def test_a_type_inside_of_another_keeps_no_name_from_a_symbol_that_is_used_in_a_
     assert "status: complete" in answer
 
 
+SET = {
+    "pyproject.toml": PROJECTS["basedpyright"]["pyproject.toml"],
+    "a.py": "class A:\n    def __init__(self) -> None:\n        self.size = 1\n",
+    "b.py": (
+        "from a import A\n\n\nclass B(A):\n    def grow(self) -> None:\n        self.size = 2\n\n\n"
+        "class C:\n    def __init__(self) -> None:\n        self.size = 3\n\n\n"
+        "def use(b: B, c: C) -> int:\n    return b.size + c.size\n"
+    ),
+}
+
+
+def uses(root: Path, at: str) -> str:
+    tool = "find_symbol_references_by_anchor"
+    return ask("basedpyright", root, tool, symbol_anchor=at, include_code=False, wait=True)
+
+
 def test_an_attribute_that_a_type_below_sets_is_the_one_of_the_type_above_and_not_that_of_another(
     tmp_path: Path,
 ) -> None:
-    files = {
-        "pyproject.toml": PROJECTS["basedpyright"]["pyproject.toml"],
-        "a.py": "class A:\n    def __init__(self) -> None:\n        self.size = 1\n",
-        "b.py": (
-            "from a import A\n\n\nclass B(A):\n    def grow(self) -> None:\n        self.size = 2\n\n\n"
-            "class C:\n    def __init__(self) -> None:\n        self.size = 3\n\n\n"
-            "def use(b: B, c: C) -> int:\n    return b.size + c.size\n"
-        ),
-    }
-    write(tmp_path, files)
+    write(tmp_path, SET)
     for at in ("a.py:3:14", "b.py:6:14", "b.py:15:14"):
-        answer = ask(
-            "basedpyright",
-            tmp_path,
-            "find_symbol_references_by_anchor",
-            symbol_anchor=at,
-            include_code=False,
-            wait=True,
-        )
+        answer = uses(tmp_path, at)
         assert "Found 3 references" in answer
         assert "status: complete" in answer
+
+
+def test_an_attribute_is_no_other_symbol_as_long_as_the_types_below_are_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def late(*_: object) -> NoReturn:
+        raise TimeoutError
+
+    monkeypatch.setattr(Heads, "all_below", late)
+    write(tmp_path, SET)
+    answer = uses(tmp_path, "a.py:3:14")
+    assert "status: complete" not in answer
+    assert "unverified" in answer
 
 
 def test_a_private_member_of_another_type_does_not_stop_a_rename_to_its_name(tmp_path: Path) -> None:
