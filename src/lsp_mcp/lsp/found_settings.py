@@ -19,7 +19,8 @@ class FoundSettings(Coverage):
     def __init__(self) -> None:
         self._told: Mapping[str, Any] | None = None  # to the server that runs; None: there was none yet
         self._had: Sequence[Path] = ()
-        self._may_differ = False
+        self._changed = 0  # how often something did that may make a project
+        self._settled = 0  # how often it had when `found` was asked last
 
     def found(self) -> Mapping[str, Any]:
         """The settings for the workspace as it is now; may be called in another thread."""
@@ -38,15 +39,16 @@ class FoundSettings(Coverage):
 
     def changed(self, paths: Sequence[Path]) -> None:
         """See `Coverage.changed`."""
-        self._may_differ |= any(path.name in self.marked_by for path in paths)
+        self._changed += any(path.name in self.marked_by for path in paths)
 
     async def settle(self, reload_all: Callable[..., Awaitable[None]]) -> bool:
         """See `Coverage.settle`."""
-        programs = self.programs()
-        if self._told is None or not (self._may_differ or programs != self._had):
+        if self._told is None or (self._settled == self._changed and self.programs() == self._had):
             return False
+        # What changes in the meantime, or was not looked at by a call that is cancelled, is looked at by the next one.
+        changed = self._changed
         found = await asyncio.to_thread(self.found)
-        self._may_differ = False
+        self._settled, programs = changed, self.programs()  # which may be those of projects that were found
         if (found, programs) == (self._told, self._had):
             return False
         self._told, self._had = found, programs
