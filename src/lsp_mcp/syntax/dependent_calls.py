@@ -7,6 +7,8 @@ import re
 _TEMPLATE = re.compile(r"\btemplate\s*<")
 _PARAMETER = re.compile(r"(?:[\w>\]]|\.\.\.)\s+(?:\.\.\.\s*)?(\w+)\s*(?:=[^,]*)?(?=,|\Z)")
 _WORD = re.compile(r"(?<![\w.])(?<!->)[^\W\d]\w*")
+_GOES_ON = re.compile(r"\s*[{,]")
+_REQUIRES = re.compile(r"\brequires\s*(?:\([^()]*\)\s*)?\Z")
 _MOST = 5_000  # characters of a template before the call
 _LONGEST = 1_000  # of the call's arguments
 
@@ -44,15 +46,21 @@ def _inside(content: str, start: int, most: int, opening: str, closing: str) -> 
 
 
 def _is_open(content: str) -> bool:
-    """Whether the first body of `content` has not ended there."""
-    depth, is_body = 0, False
-    for character in content:
-        if character == "{":
-            depth, is_body = depth + 1, True
-        elif character == "}":
+    """Whether a bracket of the declaration that `content` begins with is open at its end, such as that of its body."""
+    depth = opened = 0
+    for at, character in enumerate(content):
+        if character in "([{":
+            opened = at if depth == 0 else opened
+            depth += 1
+        elif character in ")]}":
             depth -= 1
-            if depth <= 0:
+            if depth < 0 or (depth == 0 and character == "}" and _is_body(content, opened, at)):
                 return False
-        elif character == ";" and not is_body:
+        elif character == ";" and depth == 0:
             return False
-    return is_body
+    return depth > 0
+
+
+def _is_body(content: str, opened: int, closed: int) -> bool:
+    """Whether braces outside of others are the body of a declaration: not a value of a member, nor a requirement."""
+    return not _GOES_ON.match(content, closed + 1) and not _REQUIRES.search(content, 0, opened)
