@@ -44,6 +44,8 @@ def test_a_macro_takes_an_argument_for_a_member_behind_an_operator_or_in_offseto
         ("DROPPED(name) (size_t)0", "(size_t)0", False),
         ("DROPPED(name) 0", "0", False),
         ("LATER(name) DROPPED(name)", "0", False),
+        ("QUOTED(name) put('\"'), name, put('\"')", "put('\"'), size, put('\"')", False),
+        ("SAID(name) put('\"'), #name", 'put(\'"\'), "size"', True),
     ],
 )
 def test_an_argument_is_spliced_if_only_longer_names_and_strings_are_made_of_it(

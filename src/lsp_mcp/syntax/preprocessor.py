@@ -34,7 +34,6 @@ _MEMBER = re.compile(r"(?:\.|->|offsetof\s*\((?:[^()]|\([^()]*\))*,)\s*\Z")
 _NAME_BEFORE = re.compile(r"(?<!\w)([^\W\d]\w*)\s*\Z")
 _LONGEST = 200  # characters of a name, with the space behind it
 _MOST_BEFORE = 2_000  # characters of a call before one of its arguments
-_PART = re.compile(r"""(?P<string>"(?:\\.|[^"\\])*")|[^"]+|\"""", re.DOTALL)
 _NO_CODE = frozenset({"error", "warning"})
 _INCLUDES = frozenset({"include", "include_next", "import"})
 
@@ -116,7 +115,10 @@ def comments_and_strings(content: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def argument_at(content: str, start: int) -> tuple[int, int, int] | None:
-    """The call with `start` in its arguments: start and end of its name, and the place of the argument, from 0."""
+    """The call with `start` in its arguments: start and end of its name, and the place of the argument, from 0.
+
+    `content` has no comments and strings.
+    """
     depth, index = 0, 0
     for at in range(start - 1, max(-1, start - _MOST_BEFORE), -1):
         character = content[at]
@@ -165,8 +167,10 @@ def is_spliced(definition: str, index: int, expansion: str, word: str) -> bool:
     text, uses = _parameter_in(definition, index)
     if not uses or word in text:
         return False
-    strings = " ".join(one["string"] for one in _PART.finditer(expansion) if one["string"])
-    code = "".join(" " if one["string"] else one[0] for one in _PART.finditer(expansion))
+    strings, code = "", expansion
+    for start, end, _ in comments_and_strings(expansion):
+        strings += f" {expansion[start:end]}"
+        code = f"{code[:start]}{' ' * (end - start)}{code[end:]}"
     written = re.escape(word)
     if re.search(rf"(?<!\w){written}(?!\w)", code):
         return False

@@ -251,8 +251,8 @@ async def _made_with(question: Question) -> frozenset[Site]:
 
 def _is_linked(meaning: Meaning, symbol: Identity) -> bool:
     """Whether a linker joins all that is meant with the symbol, by a name that is the same in any scope."""
-    others = {one.linked for one in meaning if not one.is_another(symbol.defined)}
-    return bool(symbol.linked) and others == {symbol.linked} and len(others) == len({one.linked for one in meaning})
+    is_here = any(not one.is_another(symbol.defined) for one in meaning)
+    return bool(symbol.linked) and is_here and all(one.linked == symbol.linked for one in meaning)
 
 
 async def _is_made_with(backend: Backend, symbol: Identity, meaning: Meaning) -> bool:
@@ -266,7 +266,8 @@ async def _is_made_with(backend: Backend, symbol: Identity, meaning: Meaning) ->
             text.content, text.point_offset(point)
         )
         if text and found:
-            end = text.offsets_span(found.end(), _end_of_call(text.content, found.end())).end
+            blank = blanked(text, backend.plugin.language_of(path))
+            end = text.offset_point(_end_of_call(blank, found.end()))
             if any(path == own and point <= at <= end for own, at in symbol.sites):
                 return True
     return False

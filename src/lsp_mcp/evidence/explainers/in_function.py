@@ -29,7 +29,7 @@ from lsp_mcp.servers.traits import WordCheck
 from lsp_mcp.syntax.preprocessor import argument_at, definitions_of, is_spliced, names_member
 from lsp_mcp.syntax.scopes import declared_around
 from lsp_mcp.text import Span, Text
-from lsp_mcp.words.lexing import macro_at
+from lsp_mcp.words.lexing import blanked, macro_at
 
 _BEFORE = 200  # characters examined beside a word
 _MOST = 100  # limit on other occurrences in a function to ask about
@@ -154,9 +154,11 @@ async def _taken_by_macro(backend: Backend, place: Place) -> Literal["", "member
     The name of a member, as `offsetof` does its second; or only something to make names and strings of, as those do
     that declare a test.
     """
-    content, rules = place.text.content, backend.plugin.word_check
-    found = argument_at(content, place.text.point_offset(place.span.start))
-    if found is None or not rules.expansion_pattern:
+    rules = backend.plugin.word_check
+    if not rules.expansion_pattern:
+        return ""
+    content = blanked(place.text, backend.plugin.language_of(place.path))
+    if (found := argument_at(content, place.text.point_offset(place.span.start))) is None:
         return ""
     name, called = content[found[0] : found[1]], place.text.offsets_span(found[0], found[1])
     try:
