@@ -8,8 +8,16 @@
     ])
   (augmented_assignment
     left: (identifier) @_name
-    right: [(list (string (string_content) @exported)) (tuple (string (string_content) @exported))])]
+    right: [(list (string (string_content) @exported)) (tuple (string (string_content) @exported))])
+  (assignment left: (identifier) @_name right: (binary_operator [(list (string (string_content) @exported)) (tuple (string (string_content) @exported))]))
+  (assignment left: (identifier) @_name right: (binary_operator (binary_operator [(list (string (string_content) @exported)) (tuple (string (string_content) @exported))])))
+  (augmented_assignment left: (identifier) @_name right: (binary_operator [(list (string (string_content) @exported)) (tuple (string (string_content) @exported))]))]
  (#eq? @_name "__all__"))
+((call
+  function: (attribute object: (identifier) @_name attribute: (identifier) @_change)
+  arguments: (argument_list [(string (string_content) @exported) (list (string (string_content) @exported)) (tuple (string (string_content) @exported))]))
+ (#eq? @_name "__all__")
+ (#any-of? @_change "append" "extend" "remove"))
 (module (import_from_statement name: (dotted_name (identifier) @bound .)))
 (module (import_from_statement name: (aliased_import alias: (identifier) @bound)))
 (module (import_statement name: (dotted_name . (identifier) @bound)))
