@@ -67,7 +67,7 @@ class BuildFiles:
         self._includes = includes
         self._compiled: Collection[Path] = _NOTHING
         self._indexed: Mapping[str, int] | None = None
-        self._changed_since: set[Path] = set()  # since then
+        self._changed_since: set[Path] = set()  # since the server began to index
         self.last_inside: Collection[Path] = _NOTHING  # as it was at the last look
         self._looking: asyncio.Task[None] | None = None
         self._stamp = 0  # grows with each change
@@ -107,12 +107,12 @@ class BuildFiles:
         self._includes = includes
         self._take(included)
         self._compiled = compiled
-        self._indexed = None
+        self._indexed, self._changed_since = None, set()
         self.changed(())
 
     def indexed(self, names: Counter[str]) -> None:
         """The number of files of each name in the server's index, now that it is complete."""
-        self._indexed, self._changed_since = names, set()
+        self._indexed = names
         self.changed(())
 
     @property
