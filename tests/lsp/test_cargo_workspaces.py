@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lsp_mcp.servers.rust_analyzer.workspaces import MANIFEST, of, workspaces
+from lsp_mcp.servers.rust_analyzer.workspaces import MANIFEST, workspace_of, workspaces
 
 PACKAGE = '[package]\nname = "a"\n'
 
@@ -46,16 +46,16 @@ def test_a_package_may_name_its_workspace_beside_it(tmp_path: Path) -> None:
     paths = written(tmp_path, manifests)
     roots = workspaces(paths)
     assert roots == [tmp_path / "all" / MANIFEST]
-    assert of(tmp_path / "a/src/lib.rs", roots, paths) == roots[0]
+    assert workspace_of(tmp_path / "a/src/lib.rs", roots, paths) == roots[0]
 
 
 def test_a_file_belongs_to_the_workspace_that_has_its_package(tmp_path: Path) -> None:
     manifests = {".": '[workspace]\nexclude = ["b"]\n', "a": PACKAGE, "b": PACKAGE}
     paths = written(tmp_path, manifests)
     roots = workspaces(paths)
-    assert of(tmp_path / "a/src/lib.rs", roots, paths) == tmp_path / MANIFEST
-    assert of(tmp_path / "b/src/lib.rs", roots, paths) == tmp_path / "b" / MANIFEST
-    assert of(tmp_path.parent / "c.rs", roots, paths) is None
+    assert workspace_of(tmp_path / "a/src/lib.rs", roots, paths) == tmp_path / MANIFEST
+    assert workspace_of(tmp_path / "b/src/lib.rs", roots, paths) == tmp_path / "b" / MANIFEST
+    assert workspace_of(tmp_path.parent / "c.rs", roots, paths) is None
 
 
 def test_a_manifest_that_cannot_be_parsed_may_still_be_a_workspace(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage import Built, Miss, Start
 from lsp_mcp.lsp.found_settings import FoundSettings
 from lsp_mcp.prose import count, first_few
-from lsp_mcp.servers.rust_analyzer.workspaces import MANIFEST, of, workspaces
+from lsp_mcp.servers.rust_analyzer.workspaces import MANIFEST, package_of, workspace_of, workspaces
 from lsp_mcp.text import Point, Span
 from lsp_mcp.wire.process import run
 
@@ -42,11 +42,8 @@ class CargoCoverage(FoundSettings):
     def found(self) -> Mapping[str, Any]:
         """See `FoundSettings.found`: by itself it finds only what is at the root, or right below."""
         found = self._workspaces()[:_MOST_LOADED]
-        return (
-            {"linkedProjects": list(map(str, found))}
-            if found not in ([], [self._start.workspace.root / MANIFEST])
-            else {}
-        )
+        finds_them = found in ([], [self._start.workspace.root / MANIFEST])
+        return {} if finds_them else {"linkedProjects": list(map(str, found))}
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Coverage.gaps`."""
@@ -66,18 +63,16 @@ class CargoCoverage(FoundSettings):
     async def build(self, sources: Collection[Path], seconds: float) -> Built:
         """See `Coverage.build`."""
         until = monotonic() + seconds
-        every = self._start.feed.files_named([MANIFEST])
+        every = frozenset(self._start.feed.files_named([MANIFEST]))
         roots = self._workspaces()
-        by_root: dict[Path | None, set[Path]] = defaultdict(set)
-        for path in sources:
-            by_root[of(path, roots, every)].add(path)
+        concerned = {workspace_of(path, roots, every) for path in sources}
         by_manifest: dict[Path | None, set[Path]] = defaultdict(set)
         for path in sources:
-            by_manifest[_manifest_of(path, every)].add(path)
+            by_manifest[package_of(path, every)].add(path)
         errors: dict[Path, dict[Miss, None]] = defaultdict(dict)
         checked: set[Path] = set()
         failed = ""
-        for manifest in [one for one in roots if one in by_root]:
+        for manifest in [one for one in roots if one in concerned]:
             try:
                 command = [_cargo(), *_CHECK, "--manifest-path", str(manifest)]
                 code, output = await run(
@@ -106,11 +101,6 @@ class CargoCoverage(FoundSettings):
 
 def _cargo() -> str:
     return shutil.which("cargo") or str(Path.home() / ".cargo" / "bin" / "cargo")
-
-
-def _manifest_of(path: Path, manifests: Collection[Path]) -> Path | None:
-    """The manifest of the package that `path` belongs to."""
-    return next((one for folder in path.parents if (one := folder / MANIFEST) in manifests), None)
 
 
 def _messages(output: str) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Which manifests Cargo loads together: `workspaces`."""
+"""Which manifests Cargo loads together: `workspaces`, and whose a file is: `workspace_of`, `package_of`."""
 
 from __future__ import annotations
 
@@ -35,9 +35,14 @@ def workspaces(manifests: Collection[Path]) -> list[Path]:
     return [path for path, said in known.items() if said.is_root or not _is_inside(path, said, known)]
 
 
-def of(path: Path, roots: Collection[Path], manifests: Collection[Path]) -> Path | None:
+def package_of(path: Path, manifests: Collection[Path]) -> Path | None:
+    """The manifest of the package that the file `path` belongs to."""
+    return next((one for folder in path.parents if (one := folder / MANIFEST) in manifests), None)
+
+
+def workspace_of(path: Path, roots: Collection[Path], manifests: Collection[Path]) -> Path | None:
     """The one of `roots`, which are `workspaces`, that the file `path` belongs to."""
-    own = next((one for folder in path.parents if (one := folder / MANIFEST) in manifests), None)
+    own = package_of(path, manifests)
     if own is None or own in roots:
         return own
     if root := read(own).root:
