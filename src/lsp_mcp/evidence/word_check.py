@@ -269,7 +269,7 @@ class WordCheck:
         language = self._backend.plugin.language_of(own)
         is_name = claim.name.isidentifier() and not (language and claim.name in language.keywords)
         text = await text_or_none(self._backend, own) if pattern and claim.sites and is_name else None
-        if text is None or re.search(pattern.format(name=re.escape(claim.name)), text.content):
+        if text is None or re.search(pattern.replace("{name}", re.escape(claim.name)), text.content):
             return []
         others = await leftover(self._backend, claim, [path for path in files if path != own])
         return named_elsewhere(self._backend, claim.name, others) if others else []

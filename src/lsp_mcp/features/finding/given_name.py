@@ -18,15 +18,18 @@ _MOST_FILES = 300  # with the name
 async def given_by(backend: Backend, path: Path, point: Point, name: str) -> tuple[Path, Span] | None:
     """Where the one import of the workspace is that calls `name` what a server takes the word at a place for.
 
-    None if there are several, or none.
+    None if there are several, or none, or if not all files with the name are looked at.
 
     Raises:
         UnavailableError: see `Backend.request`.
     """
     try:
+        having = await backend.words.files_with(name)
+        if having.unknown or len(having.files) > _MOST_FILES:
+            return None
         meant = await definition_places(backend, path, point)
         found: list[tuple[Path, Span]] = []
-        for file in (await backend.words.files_with(name)).files[:_MOST_FILES]:
+        for file in having.files:
             text, language = await text_or_none(backend, file), backend.plugin.language_of(file)
             if text is None or language is None:
                 continue
