@@ -41,6 +41,14 @@ def test_conditions_are_those_of_what_is_around_and_of_the_modules_above(
     assert said(tmp_path, file, line) == wanted
 
 
+def test_conditions_of_a_crate_are_not_those_of_what_is_above_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "inner/tests").mkdir(parents=True)
+    (tmp_path / "lib.rs").write_text("#[cfg(unix)]\nmod inner;\n")
+    (tmp_path / "inner/Cargo.toml").write_text('[package]\nname = "inner"\n')
+    (tmp_path / "inner/tests/a.rs").write_text("fn a() {}\n")
+    assert conditions(tmp_path / "inner/tests/a.rs", Text("fn a() {}\n"), Point(1, 4)) == []
+
+
 def test_how_a_feature_is_included_is_said(tmp_path: Path) -> None:
     assert hint([]) == ""
     assert hint(["unix"]) == "#[cfg(unix)] may leave it out of the build"

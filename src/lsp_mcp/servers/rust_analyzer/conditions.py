@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.prose import first_few
+from lsp_mcp.servers.rust_analyzer.workspaces import MANIFEST
 from lsp_mcp.syntax.attributes import attributes_around
 from lsp_mcp.text import Point, Text
 
@@ -49,8 +50,8 @@ def _of_modules(path: Path) -> list[str]:
         pattern = _MODULE.format(name=re.escape(name))
         if declared := next((said for text in texts if (said := re.search(pattern, text))), None):
             found = [*_told(re.findall(r"#\[[^\]]*\]", declared[1])), *found]
-        if any(texts[:2]):
-            break  # the crate's own file
+        if any(texts[:2]) or (folder / MANIFEST).is_file():
+            break  # the crate's own file, or its folder
         name, folder = folder.name, folder.parent
     return found
 
