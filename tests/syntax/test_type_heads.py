@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from lsp_mcp.syntax.type_heads import type_heads
@@ -39,7 +37,7 @@ def test_the_head_of_a_type_ends_at_its_body_and_names_the_types_above(
     language: str, code: str, above: list[str]
 ) -> None:
     content = f"'ä𝒳'\n{code}\n"
-    [(name, head)] = type_heads(Path("a"), Text(content), language).items()
+    [(name, head)] = type_heads(Text(content), language).items()
     assert content[name] == "B"
     assert [content[start:end] for start, end in head.above] == above
     assert content[head.end :].startswith(("pass", "{}"))

@@ -92,7 +92,7 @@ class Heads:
         kept = self._heads.get(path)
         if kept is None or kept[0].content != text.content:
             language = self._backend.plugin.language_of(path)
-            kept = text, await asyncio.to_thread(type_heads, path, text, language.id) if language else {}
+            kept = text, await asyncio.to_thread(type_heads, text, language.id) if language else {}
             self._heads[path] = kept
         return kept[1]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -26,8 +25,8 @@ class TypeHead(Struct, frozen=True):
     above: tuple[tuple[int, int], ...] = ()
 
 
-def type_heads(path: Path, text: Text, language_id: str) -> dict[int, TypeHead]:
-    """The heads of the types in `text`, the one of `path`, by the offsets of their names.
+def type_heads(text: Text, language_id: str) -> dict[int, TypeHead]:
+    """The heads of the types in `text` by the offsets of their names.
 
     Empty for a language without such a query. Takes about 100 ms for a megabyte: call it in a thread.
     """
@@ -36,7 +35,7 @@ def type_heads(path: Path, text: Text, language_id: str) -> dict[int, TypeHead]:
     grammar = grammar_of(language_id)
     if grammar is None or (query := grammar.query(_QUERY)) is None:
         return {}
-    tree = TREES.tree_of(text, grammar, path)
+    tree = TREES.tree_of(text, grammar)
     matches = [captures for _, captures in QueryCursor(query).matches(tree.root)]
     apart = {node.id for one in matches for node in one.get("apart", ())}
     found: dict[int, TypeHead] = {}
