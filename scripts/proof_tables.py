@@ -88,6 +88,8 @@ def _counts(run: Run, kind: str) -> list[int]:
     mistaken = run.get("mistaken", {}).get(kind, 0)
     counts[0] += mistaken
     counts[_WRONG] -= mistaken
+    if counts[_WRONG] < 0:
+        raise ValueError(f"{run['title']}: {mistaken} {kind} are mistaken, but fewer are counted as wrong")
     return counts
 
 
