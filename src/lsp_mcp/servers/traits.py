@@ -235,9 +235,9 @@ class Renaming(Data, frozen=True):
     passed_on: str = ""
     macro_flag: str = ""  # matches a command that makes {name} a macro
     # The `WordCheck.alias_field` of a type whose methods a linker takes for those of another type with its name, unless
-    # the language has no methods. The function that a program has once.
+    # the language has no methods.
     linked_type_pattern: str = ""
-    program_start: str = ""
+    program_start: str = ""  # the function that a program starts at, and has once
 
 
 class Hierarchy(Data, frozen=True):

@@ -45,6 +45,5 @@ IMPLIED = (
 
 RENAMING = Renaming(
     program_start="main",
-    known_by_name={r"main\s.*": "what Rust starts"},
     function_pattern=r"(?:[^{};]*\s)?fn\s",
 )
