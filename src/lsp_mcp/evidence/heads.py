@@ -12,7 +12,7 @@ from msgspec import Struct
 from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.requests.containers import TYPES, Container, Containers
-from lsp_mcp.requests.places import Place, last_word, text_or_none
+from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.syntax.imports import given_names, imported_as
@@ -138,7 +138,7 @@ class Heads:
         return sites
 
     async def _directly_below(self, type_: Container) -> list[Container]:
-        names, site, found = [last_word(type_.name)], site_of(type_), dict[Site, Container]()
+        names, site, found = [type_.place.text.slice(type_.place.span)], site_of(type_), dict[Site, Container]()
         for name in names:  # which grows by those that others give it
             for path in sorted((await self._backend.words.files_with(name)).files):
                 text, language = await text_or_none(self._backend, path), self._backend.plugin.language_of(path)

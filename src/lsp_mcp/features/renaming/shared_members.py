@@ -20,11 +20,12 @@ from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.servers.traits import Overriding
-from lsp_mcp.text import Point
+from lsp_mcp.text import Point, Text
 from lsp_mcp.waiting import dispensable, share_of_rest
 
 _MOST_TYPES = 300  # looked at
 _SHARE = 0.25  # of a call's remaining time
+_BEFORE = 40  # characters examined before a word
 _NOT_FOUND_OUT = "what overrides it, or what it overrides, was not found out in time"
 
 
@@ -51,7 +52,7 @@ async def shared_members(backend: Backend, path: Path, point: Point, name: str, 
     if rules is None or re.fullmatch(rules.never, name):
         return SharedMembers()
     text = await backend.documents.open(path)
-    if rules.private_mark and text.content[: text.point_offset(point)].endswith(rules.private_mark):
+    if _is_private(rules, text, text.point_offset(point)):
         return SharedMembers(is_member=True)  # two of a type with one name are an error
     search = _Search(backend, rules, name)
     try:
@@ -129,12 +130,12 @@ class _Search:
             if around is None or site_of(around) != site_of(type_):
                 continue
             at = text.point_offset(span.start)
-            if self._rules.private_mark and text.content[:at].endswith(self._rules.private_mark):
+            if _is_private(self._rules, text, at):
                 continue
             one = known.get(span.end)
             if one is not None and one.owner == type_.name:
                 declared.append(Place(path, span, text))
-            elif re.search(self._rules.through, text.content[max(0, at - 40) : at]):
+            elif re.search(self._rules.through, text.content[max(0, at - _BEFORE) : at]):
                 used.append(Place(path, span, text))
         return [*declared, *used]
 
@@ -152,6 +153,11 @@ class _Search:
                 if not place.path.is_relative_to(self._backend.root) and pattern.search(_block(place)):
                     return f"{last_word(type_.name)}.{self._name} overrides that of {place.text.slice(place.span)}"
         return ""
+
+
+def _is_private(rules: Overriding, text: Text, start: int) -> bool:
+    """Whether the name at `start` is one that no other type can have."""
+    return bool(rules.private_mark) and text.content.endswith(rules.private_mark, 0, start)
 
 
 def _site(place: Place) -> Site:
