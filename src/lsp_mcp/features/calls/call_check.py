@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.check_gaps import added
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.evidence.namesakes import Namesakes, of_namesakes
@@ -29,6 +28,7 @@ from lsp_mcp.requests.containers import Containers
 from lsp_mcp.requests.import_aliases import uses_by_alias
 from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.references import references
+from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.scope import implementation_places
 from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
 from lsp_mcp.syntax.imports import has_aliases
@@ -152,7 +152,8 @@ class _Search:
         path, point = _site(node)
         try:
             return frozenset(await implementation_places(self._backend, path, point)) - {_site(node)}
-        except RefusedError:
+        except NO_ANSWER as error:
+            note(path, error)
             return frozenset()
 
     async def _by_alias(self, node: Node) -> tuple[list[Place], Sequence[Gap]]:
