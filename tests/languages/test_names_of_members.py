@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from languages.served import served
+from lsp_mcp.errors import AnchorError
 
 PRIVATE = {
     "tsconfig.json": '{"compilerOptions": {"strict": true, "noEmit": true, "target": "esnext"}}',
@@ -105,3 +106,19 @@ def test_what_only_tests_surely_use_is_not_said_to_be_theirs_if_other_code_may_u
     (found,) = answers("basedpyright", tmp_path, files, {"tool": "find_impact", "unused": True, "path": "a.py"})
     assert [one["name"] for one in found["used_by_tests_only"]] == ["A", "A.length"]
     assert "A.digest" in found["status"]
+
+
+def test_members_are_called_after_their_types_in_lists_and_in_errors(tmp_path: Path) -> None:
+    files = FIRST | {
+        "c.py": "class Box:\n    def send(self): ...\n\n\nclass Bag:\n    class Pocket:\n        def send(self): ...\n"
+    }
+    found, _ = answers(
+        "basedpyright",
+        tmp_path,
+        files,
+        {"tool": "find_symbol_definitions_by_name", "symbol_name": "send"},
+        {"tool": "find_calls", "symbol": "Box.send"},
+    )
+    assert [one["name"] for one in found["definitions"]] == ["Box.send", "Bag.Pocket.send"]
+    with pytest.raises(AnchorError, match=r"method Box\.send\|.*\n.*method Bag\.Pocket\.send\|"):
+        answers("basedpyright", tmp_path, files, {"tool": "find_calls", "symbol": "send"})

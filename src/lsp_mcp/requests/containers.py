@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Json
@@ -17,7 +18,7 @@ from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import outline_stamp, own_span
 from lsp_mcp.requests.places import Place, last_word
 from lsp_mcp.requests.refusals import NO_ANSWER, note
-from lsp_mcp.requests.symbols import FUNCTIONS, SCOPES, kind_name
+from lsp_mcp.requests.symbols import FUNCTIONS, MEMBERS, SCOPES, Symbol, kind_name
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.syntax.definitions import definitions
 from lsp_mcp.syntax.grammars import grammar_of
@@ -113,6 +114,37 @@ def _enclosed_by_syntax(plugin: Plugin, places: Sequence[Place]) -> list[Place]:
         is_inside = around and around.place.span.start != place.span.start
         found.append(place._replace(container=around.name, around=around.extent) if around and is_inside else place)
     return found
+
+
+async def with_owners(backends: Sequence[Backend], symbols: Sequence[Symbol]) -> list[Symbol]:
+    """`symbols` with members called after their types: some servers give the bare names, such as `get`.
+
+    By syntax, and as far as there is time.
+    """
+    bare = {one.place.path: one.place for one in symbols if _is_bare(one)}
+    names: dict[tuple[Path, Point], str] = {}
+    with suppress(TimeoutError):
+        async with asyncio.timeout(budget.present().rest()):
+            for backend in backends if bare else ():
+                own = {path: place for path, place in bare.items() if backend.plugin.language_of(path)}
+                names |= await asyncio.to_thread(_names_by_syntax, backend.plugin, own)
+    return [
+        replace(one, name=names.get((one.place.path, one.place.span.start), one.name)) if _is_bare(one) else one
+        for one in symbols
+    ]
+
+
+def _is_bare(symbol: Symbol) -> bool:
+    return symbol.kind in MEMBERS and symbol.name.isidentifier()
+
+
+def _names_by_syntax(plugin: Plugin, places: Mapping[Path, Place]) -> dict[tuple[Path, Point], str]:
+    """The full name of each declaration in the files of `places`, by where its name begins."""
+    return {
+        (path, one.place.span.start): one.name
+        for path, place in places.items()
+        for one in _parsed(plugin, path, place.text)
+    }
 
 
 def _parsed(plugin: Plugin, path: Path, text: Text) -> list[Container]:

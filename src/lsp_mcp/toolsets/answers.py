@@ -29,6 +29,7 @@ from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import Answer
 from lsp_mcp.render.compact import compact
 from lsp_mcp.render.document import document
+from lsp_mcp.requests.containers import with_owners
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.text import Point
@@ -104,8 +105,8 @@ class AnchorToolset(Toolset):
         return there
 
     async def _with_extents(self, symbols: Sequence[Symbol]) -> list[Symbol]:
-        """`symbols` with the ends of their declarations, where the servers know them without parsing more files."""
-        found = list(symbols)
+        """`symbols` with their types and the ends of their declarations, where these are known in time."""
+        found = await with_owners(self._sessions.backends, symbols)
         for backend in self._sessions.backends:
             own = {n: one for n, one in enumerate(found) if backend.plugin.language_of(one.place.path)}
             for number, one in zip(own, await with_extents(backend, list(own.values())), strict=True):

@@ -22,6 +22,7 @@ from lsp_mcp.features.finding.unlisted import unlisted
 from lsp_mcp.gaps import Gap, hiding, texts
 from lsp_mcp.prose import count
 from lsp_mcp.requests.asking import ask_each, settled
+from lsp_mcp.requests.containers import with_owners
 from lsp_mcp.requests.overloads import with_signature
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.promoted import promoted
@@ -108,7 +109,7 @@ class Names:
             raise AnchorError(f"{unknown}\nFiles or the language server kept changing while this was asked; ask again.")
         kept = _preferred(found, prefer)
         if len(kept) > 1:
-            raise self._several(spelled, [symbol for _, symbol in kept], capped)
+            raise await self._several(spelled, [symbol for _, symbol in kept], capped)
         backend, symbol = kept[0]
         self._hand_out([symbol.place])
         left = [one for one in found if one not in kept]
@@ -199,9 +200,10 @@ class Names:
         symbols, gaps = await with_namesakes(backend, found.symbols, name)
         return replace(found, symbols=symbols, gaps=gaps)
 
-    def _several(self, name: str, found: list[Symbol], capped: bool) -> AnchorError:
+    async def _several(self, name: str, found: list[Symbol], capped: bool) -> AnchorError:
         number = f"at least {len(found)}" if capped else f"{len(found)}"
-        return AnchorError(f"{quoted(name)} names {number} symbols; pass the anchor of one:{self._listed(found)}")
+        listed = await self._listed(found)
+        return AnchorError(f"{quoted(name)} names {number} symbols; pass the anchor of one:{listed}")
 
     async def _unknown(
         self,
@@ -239,7 +241,7 @@ class Names:
             said += f" Pass a use of it, such as {used_at}."
             near = near if not _QUALIFIED.search(name) else []  # what is called alike is something else
         if near:
-            said += f" Similar:{self._listed(near, _LIKE)}"
+            said += f" Similar:{await self._listed(near, _LIKE)}"
         hints = [] if near else await self.hints(name)
         if not near and not hints and not used_at:
             said = f"{said.removesuffix('.')}, or anything like it."
@@ -253,8 +255,8 @@ class Names:
                 return f"{shown}:{use.span.start.line}:{use.text.slice(use.span)}"
         return ""
 
-    def _listed(self, symbols: Sequence[Symbol], most: int = _LISTED) -> str:
-        shown = symbols[:most]
+    async def _listed(self, symbols: Sequence[Symbol], most: int = _LISTED) -> str:
+        shown = await with_owners(self._sessions.backends, symbols[:most])
         self._hand_out(symbol.place for symbol in shown)
         listed = (
             f"{self._anchor(s.place.path, s.place.span.start)} {s.kind} {s.name}| {s.place.code[:_CODE]}" for s in shown
