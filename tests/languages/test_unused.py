@@ -54,3 +54,16 @@ def test_methods_of_traits_in_rust_are_not_judged_and_private_functions_not_expo
     assert "impl Square.open" in exported
     assert "function api" in exported
     assert "for Square" not in answer
+
+
+def test_methods_in_python_that_override_others_are_not_judged(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    code = (
+        "import logging\n\n\nclass Base:\n    def run(self): ...\n\n\nclass Job(Base):\n    def run(self): ...\n\n"
+        "    def extra(self): ...\n\n\nclass Handler(logging.Handler):\n    def emit(self, record): ...\n\n\n"
+        "def main():\n    Base().run()\n    Handler()\n    Job()\n\n\nmain()\n"
+    )
+    write(root, {"pyproject.toml": '[project]\nname = "parcel"\nversion = "1"\n', "parcel.py": code})
+    answer = ask("basedpyright", root, "find_impact", unused=True, path="parcel.py")
+    assert "Not judged: 3 that are used without being named (main, run, emit)" in answer
+    assert answer.partition("unused_exported:")[2].splitlines()[2:] == ["11:9-11 method Job.extra", "status: complete"]

@@ -20,6 +20,7 @@ from lsp_mcp.evidence.occurrences import Claim
 from lsp_mcp.evidence.word_check import WordCheck
 from lsp_mcp.features.impact.impact import is_exported, is_test
 from lsp_mcp.features.renaming.mentions import mentioned
+from lsp_mcp.features.renaming.shared_members import shared_members
 from lsp_mcp.features.types.implementations import implementations
 from lsp_mcp.gaps import hiding
 from lsp_mcp.remembered import RememberedOf
@@ -242,6 +243,10 @@ async def _verdict(backend: Backend, word_check: WordCheck, one: Container) -> _
         return _Verdict(uses, is_implicit=True)
     if uses or one.kind != "method":
         return _Verdict(uses, is_in_header=_is_in_header(backend, declared))
+    name = last_word(one.name)
+    shared = await shared_members(backend, path, start, name, name)
+    if shared.outside or shared.family.beside:  # a call of another one may lead to it
+        return _Verdict(uses, is_implicit=True)
     try:
         above = await implementations(backend, path, start, below=False)
     except RefusedError as error:
