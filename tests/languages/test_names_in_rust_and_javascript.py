@@ -215,3 +215,31 @@ def test_a_name_that_another_file_gives_is_not_proven_by_one_of_its_uses(tmp_pat
     write(tmp_path, files)
     asked = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="far/src/lib.rs:4:5")
     assert "deeper is another name of what is declared; uses by it may be in base/src/lib.rs" in asked
+
+
+DERIVED = {
+    "Cargo.toml": '[package]\nname = "derived"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/lib.rs": (
+        '/// Options.\n#[derive(Clone)]\n#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]\n'
+        "pub struct Options {\n    pub limit: u32,\n"
+        '    #[cfg_attr(feature = "serde", serde(rename = "n"))]\n    pub title: String,\n}\n\n'
+        '#[cfg_attr(feature = "cli", derive(Parser))]\npub struct Flags {\n    pub verbose: bool,\n}\n\n'
+        "#[derive(Clone)]\npub struct Point {\n    pub left: u32,\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "what"),
+    [("Options.limit", "serde"), ("Flags.verbose", "the command line"), ("Options.title", ""), ("Point.left", "")],
+)
+def test_a_field_whose_name_a_derived_trait_uses_is_renamed_when_that_is_confirmed(
+    tmp_path: Path, symbol: str, what: str
+) -> None:
+    write(tmp_path, DERIVED)
+    asked = {"symbol_anchor": symbol, "new_name": "another", "allow_partial": True}
+    if not what:
+        assert "Successfully renamed" in ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", **asked)
+        return
+    with pytest.raises(LspMcpError, match=f"{what} may read and write {symbol} by its name"):
+        ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", **asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lsp_mcp.servers.traits import Implied, Mention, Renaming
+from lsp_mcp.servers.traits import Implied, Mention, Renaming, Serializing
 
 _FENCE = r"```(?!text\b|sh\b|bash\b|console\b|toml\b|json\b)[^\n]*\n"
 _OPERATORS = (
@@ -43,7 +43,28 @@ IMPLIED = (
     Implied("where values are awaited", r"(?:poll|into_future)\s*\(", beside=(r"\b(?:Into)?Future\s+for\b",)),
 )  # fmt: skip
 
+_ATTRIBUTE = r"#\[(?:[^\[\]]|\[[^\[\]]*\])*\]"
+_DERIVED = r"#\[(?:[^\[\]]*\W)?derive\([^)]*\b(?:{})\b"  # `cfg_attr` may be around it
+_GIVEN = r"#\[(?:[^\[\]]*\W)?(?:{})\([^\]]*\b(?:{})[^\]]*\]"  # an attribute directly before a field or variant
+_ITS_LINE = rf"(?:\s|//[^\n]*\n|{_ATTRIBUTE})*(?:pub(?:\([^)]*\))?\s+)?\w+[^\n]*\Z"
+
+# Derived traits that make something of the names of fields and variants.
+SERIALIZING = (
+    Serializing(
+        "serde", _DERIVED.format("Serialize|Deserialize"),
+        named=_GIVEN.format("serde", r"rename\s*=|skip\b|flatten\b") + _ITS_LINE,
+    ),
+    Serializing(
+        "the command line", _DERIVED.format("Parser|Args|Subcommand|ValueEnum"),
+        named=_GIVEN.format("arg|clap|command|value", r"(?:long|name|id)\s*=") + _ITS_LINE,
+    ),
+)  # fmt: skip
+
 RENAMING = Renaming(
+    serializing=SERIALIZING,
+    type_head_pattern=(
+        rf"(?:\s|//[^\n]*|{_ATTRIBUTE})*(?:pub(?:\([^)]*\))?\s+)?(?:struct|enum|union)\s+\w+(?P<above>(?!))?"
+    ),
     program_start="main",
     function_pattern=r"(?:[^{};]*\s)?fn\s",
 )
