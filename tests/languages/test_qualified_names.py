@@ -78,3 +78,13 @@ def test_a_member_whose_name_is_in_many_files_is_found(tmp_path: Path, backend: 
     write(tmp_path, files | many)
     answer = ask(backend, tmp_path, "find_symbol_references_by_anchor", symbol_anchor="Cart.measure", wait=True)
     assert answer.startswith("Found 41 references")
+
+
+def test_a_member_is_found_though_many_types_have_one_of_its_name(tmp_path: Path) -> None:
+    modules = [f"m{number}" for number in range(150)]  # more than the server names in one answer
+    one = "pub struct T;\nimpl T {\n    pub fn build(&self) {}\n}\n"
+    files = {f"src/{name}.rs": one for name in modules} | {"src/zoo.rs": one.replace("T", "Zebra")}
+    files["src/lib.rs"] = "".join(f"pub mod {name};\n" for name in (*modules, "zoo"))
+    write(tmp_path, {"Cargo.toml": '[package]\nname = "many"\nversion = "0.1.0"\nedition = "2021"\n'} | files)
+    answer = ask("rust-analyzer", tmp_path, "find_symbol_definitions_by_name", symbol_name="Zebra::build")
+    assert "rs://src/zoo.rs#3:12 method Zebra.build" in answer

@@ -26,16 +26,16 @@ Called = Callable[[str, Sequence[str], ModuleNames], str]
 
 
 async def outlined_symbols(
-    backend: Backend, word: str, called: Called, first: Collection[Path] = ()
+    backend: Backend, word: str, called: Called, likely: Sequence[Collection[Path]] = ()
 ) -> tuple[list[Symbol], bool]:
-    """The wanted symbols in files with `word`, beginning with `first`; True if there are more files than were examined.
+    """The wanted symbols in files with `word`, the `likely` ones first; True if more files are not examined.
 
     Raises:
         UnavailableError: as `Backend.request`.
     """
     words = await backend.words.files_with(word, seconds=budget.left())
     files = [path for path in words.files if path.is_relative_to(backend.root)]
-    files.sort(key=lambda path: (path not in first, path))
+    files.sort(key=lambda path: ([path not in some for some in likely], path))
     containers = Containers(backend)
     found: list[Symbol] = []
     for path in files[:_MOST_FILES]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import METHOD_NOT_FOUND, RefusedError
 from lsp_mcp.gaps import Gap
@@ -104,9 +105,9 @@ async def workspace_symbols(
         backend.plugin.symbols.omits_fields or not any(is_called(one, query) for one in symbols)
     ):
         word, called = last_word(parts[-1]), partial(_called, parts, separator)
-        declaring = await _declaring(backend, word) if len(parts) > 1 else set[Path]()
-        outlined, more = await outlined_symbols(backend, word, called, declaring)
-        if more and not outlined and (known := await _declaring(backend, word) - declaring):
+        likely = await _likely(backend, word, parts)
+        outlined, more = await outlined_symbols(backend, word, called, likely)
+        if more and not outlined and (known := await _likely(backend, word, parts)) != likely:
             outlined, more = await outlined_symbols(backend, word, called, known)  # the server has loaded their project
         kept = [one for one in _not_among(symbols, outlined) if keep(one.kind, one.place.path)]
         symbols, total, capped = [*kept, *symbols][:limit], total + len(kept), capped or more
@@ -140,6 +141,17 @@ async def _answered(backend: Backend, spelled: str) -> _Answered:
         return _Answered(result, capped=len(result) == most)
     ending = await backend.request("workspace/symbol", {"query": narrow.replace("{name}", spelled)}) or []
     return _Answered([*result, *ending], capped=len(ending) == most, alike_capped=True)
+
+
+async def _likely(backend: Backend, word: str, parts: Sequence[str]) -> list[set[Path]]:
+    """The files that may declare `word` inside what `parts` name, the likeliest first; empty for a plain name."""
+    if len(parts) == 1:
+        return []
+    declaring, owner = await _declaring(backend, word), last_word(parts[-2])
+    having = (await backend.words.files_with(word, seconds=budget.left())).files
+    mentioning = set((await backend.words.files_with(owner, seconds=budget.left())).files)
+    near = {path for path in having if path in mentioning or owner in (path.stem, path.parent.name)}
+    return [declaring & near, near, declaring]
 
 
 async def _declaring(backend: Backend, word: str) -> set[Path]:
