@@ -20,6 +20,7 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.references import References, references
+from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.servers.traits import Namesake
 from lsp_mcp.text import Point
 from lsp_mcp.words.lexing import macro_at
@@ -151,9 +152,9 @@ async def own_references(
 ) -> References:
     """`references` of the symbol at `point` without uses of others that have its id, or that of one of its `family`.
 
-    Raises the errors of `references`.
+    They include its definition. Raises the errors of `references`.
     """
-    found = await references(backend, path, point)
+    found = await _with_definition(backend, definitions, await references(backend, path, point), (path, point))
     namesakes = await of_namesakes(backend, definitions, found.places, (path, point), family)
     if not (namesakes.others or namesakes.unknown or namesakes.misread):
         return found
@@ -164,6 +165,25 @@ async def own_references(
 
 
 # --- inside ------------------------------------------------------------------------------------
+
+
+async def _with_definition(backend: Backend, definitions: Definitions, found: References, at: Site) -> References:
+    """`found` with the definition in the workspace, if it has none.
+
+    clangd 22 does not list the `#define` of a macro that has another one where the header was indexed.
+    """
+    if not found.places:
+        return found
+    sites = sites_of(await definitions.meaning(at)) or frozenset(await definition_places(backend, *at))
+    if not sites.isdisjoint(found.sites):
+        return found
+    name, more = found.places[0].text.slice(found.places[0].span), list[Place]()
+    for path, point in sites:
+        text = await text_or_none(backend, path) if backend.plugin.adapter.owns(path, backend.root) else None
+        span = text.identifier_at(point) if text else None
+        if text and span and span.start == point and text.slice(span) == name:
+            more.append(Place(path, span, text))
+    return found.joined_by(more, backend.root) if more else found
 
 
 async def _misread(backend: Backend, definitions: Definitions, places: Sequence[Place], at: Site) -> frozenset[Site]:
