@@ -100,6 +100,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "files",
             "definitions",
             "stringified",
+            "loads",
             "local_types",
             "scopes",
             "type_heads",

@@ -12,12 +12,13 @@ from pathlib import Path
 from lsp_mcp.backend import Backend
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import first_few
+from lsp_mcp.requests.loaded import Loaded, loaded
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.references import References, references
 from lsp_mcp.syntax.imports import imported_as, may_be_imported_as
 from lsp_mcp.text import Point
 
-_MOST_ASKED = 50  # aliases of one symbol
+_MOST_ASKED = 200  # aliases of one symbol
 
 
 async def with_aliases(backend: Backend, uses: References) -> References:
@@ -44,9 +45,11 @@ async def uses_by_alias(backend: Backend, places: Sequence[Place]) -> tuple[list
     asked: set[tuple[Path, Point]] = set()
     lost: list[Place] = []
     new = list(places)
+    wholes = await loaded(backend, places)
+    given = [place for place in wholes.aliases if (place.path, place.span.start) not in known]
     while new:
-        aliases = [alias for place in new if (alias := await _alias(backend, place))]
-        new = []
+        aliases = [*given, *[alias for place in new if (alias := await _alias(backend, place))]]
+        new, given = [], []
         for alias in aliases:
             site = alias.path, alias.span.start
             if site in asked:
@@ -59,7 +62,16 @@ async def uses_by_alias(backend: Backend, places: Sequence[Place]) -> tuple[list
             new += [use for use in uses if (use.path, use.span.start) not in known]
             known |= {(use.path, use.span.start) for use in new}
         found += new
-    return found, _not_listed(backend, lost)
+    return found, [*_not_listed(backend, lost), *_used_at_once(backend, wholes)]
+
+
+def _used_at_once(backend: Backend, wholes: Loaded) -> list[Gap]:
+    if not (wholes.used or wholes.unread):
+        return []
+    used = [f"{place.path.relative_to(backend.root)} {place.span.start.line}" for place in wholes.used]
+    unread = [str(path.relative_to(backend.root)) for path in wholes.unread]
+    text = f"uses where its module is loaded are not listed: {first_few([*used, *unread])}"
+    return [Gap("unverified", text, (*dict.fromkeys(place.path for place in wholes.used), *wholes.unread))]
 
 
 def _not_listed(backend: Backend, lost: Sequence[Place]) -> list[Gap]:

@@ -34,6 +34,7 @@ class ModuleNames(Struct, frozen=True, forbid_unknown_fields=True):
     like_folders: tuple[str, ...] = ()  # files, without their extensions, whose module may be called like the folder
     unnamed_folders: tuple[str, ...] = ()  # which are in no module's name
     relative: tuple[str, ...] = ()  # what a path may begin with instead of a module's name
+    loader: str = ""  # the function that loads a module while the program runs
 
 
 class _Described(Struct, forbid_unknown_fields=True):
