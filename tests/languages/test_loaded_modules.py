@@ -55,3 +55,12 @@ def test_a_use_without_any_name_is_a_gap(tmp_path: Path) -> None:
     write(tmp_path, LOADING | files)
     answer = ask("typescript", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="lib/make.js:2:make")
     assert "status: uses where its module is loaded are not listed: d.js 1" in answer
+
+
+def test_callers_that_the_check_finds_count_for_the_limit(tmp_path: Path) -> None:
+    users = {f"u{number}.js": "const build = require('./lib/make');\nbuild();\n" for number in range(5)}
+    write(tmp_path, LOADING | {"lib/make.js": "module.exports = make;\nfunction make() { return 1 }\n"} | users)
+    answer = ask("typescript", tmp_path, "find_calls", symbol="lib/make.js:2:make", limit=3)
+    assert answer.startswith("Found 7 callers of make.")
+    assert answer.count("build calls") + answer.count("calls at") == 3
+    assert "capped at 3 of 7; pass a greater limit" in answer

@@ -17,7 +17,7 @@ from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import CallPath, Hierarchy
 from lsp_mcp.requests.symbols import Symbol
-from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, without_places
+from lsp_mcp.toolsets.answers import AnchorToolset, Code, Limit, capped, without_places
 from lsp_mcp.toolsets.symbols import SymbolTarget
 from lsp_mcp.toolsets.tool import UNLISTED, Call, FormatChoice, tool
 from lsp_mcp.toolsets.trees import CallersCheck, counted, instead, node_places, tree_gaps
@@ -92,13 +92,14 @@ class CallTools(AnchorToolset):
             gaps += await self._implied(answered.target)
             gaps += await self._not_counted(answered.target, "calls", direct, is_alone=not direct)
         unknown = ", but that is not known for sure yet" if hiding(answered.gaps) and not tree.found else ""
+        shown = tree.found[:limit]  # the check may have found more than were asked for
         return self._render(
             call,
             Hierarchy(
                 message=f"Found {counted(direction, tree.found)} of {name}{unknown}.",
                 arguments=call.arguments,
-                gaps=gaps,
-                trees={direction: tree.found},
+                gaps=[*gaps, *capped(len(shown), len(tree.found))],
+                trees={direction: shown},
                 with_code=include_code,
             ),
         )
