@@ -243,3 +243,9 @@ def test_a_field_whose_name_a_derived_trait_uses_is_renamed_when_that_is_confirm
         return
     with pytest.raises(LspMcpError, match=f"{what} may read and write {symbol} by its name"):
         ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", **asked)
+
+
+def test_a_rename_of_what_rust_starts_must_be_confirmed(tmp_path: Path) -> None:
+    write(tmp_path, {"Cargo.toml": DERIVED["Cargo.toml"], "src/main.rs": "fn main() {}\n"})
+    with pytest.raises(LspMcpError, match="confirmed=true"):
+        ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor="src/main.rs:1:main", new_name="run")

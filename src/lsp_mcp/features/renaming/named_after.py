@@ -58,7 +58,8 @@ class Follower(Struct, frozen=True):
 
 async def renamed_symbol(backend: Backend, path: Path, point: Point) -> Renamed | None:
     """The symbol at `point`, if an outline of the workspace has it and the server's renames need completing."""
-    if not backend.plugin.renaming.followers and not backend.plugin.renaming.known_by_name:
+    rules = backend.plugin.renaming
+    if not (rules.followers or rules.known_by_name or rules.serializing or rules.program_start):
         return None
     try:
         declared = await definition_places(backend, path, point)

@@ -62,9 +62,6 @@ SERIALIZING = (
 
 RENAMING = Renaming(
     serializing=SERIALIZING,
-    type_head_pattern=(
-        rf"(?:\s|//[^\n]*|{_ATTRIBUTE})*(?:pub(?:\([^)]*\))?\s+)?(?:struct|enum|union)\s+\w+(?P<above>(?!))?"
-    ),
     program_start="main",
     function_pattern=r"(?:[^{};]*\s)?fn\s",
 )
