@@ -95,25 +95,27 @@ async def enclosed(backend: Backend, places: Sequence[Place]) -> list[Place]:
         UnavailableError: see `Backend.request`.
     """
     containers, found = Containers(backend), list(places)
+    parsed: dict[Path, _Outline] = {}
     with suppress(TimeoutError):
         async with asyncio.timeout(budget.present().rest()):
-            if not backend.plugin.documents.outlines_closed:
-                return await asyncio.to_thread(_enclosed_by_syntax, backend.plugin, places)
             for number, place in enumerate(places):
-                found[number] = await containers.enclosed(place)
+                if backend.plugin.documents.outlines_closed:
+                    found[number] = await containers.enclosed(place)
+                elif not place.container:
+                    if place.path not in parsed:
+                        parsed[place.path] = await asyncio.to_thread(_parsed_outline, backend.plugin, place)
+                    found[number] = _with_container(place, parsed[place.path].around_point(place.span.start))
     return found
 
 
-def _enclosed_by_syntax(plugin: Plugin, places: Sequence[Place]) -> list[Place]:
-    outlines: dict[Path, _Outline] = {}
-    found = []
-    for place in places:
-        if not place.container and place.path not in outlines:
-            outlines[place.path] = _outline(_parsed(plugin, place.path, place.text))
-        around = None if place.container else outlines[place.path].around_point(place.span.start)
-        is_inside = around and around.place.span.start != place.span.start
-        found.append(place._replace(container=around.name, around=around.extent) if around and is_inside else place)
-    return found
+def _parsed_outline(plugin: Plugin, place: Place) -> _Outline:
+    return _outline(_parsed(plugin, place.path, place.text))
+
+
+def _with_container(place: Place, around: Container | None) -> Place:
+    if around is None or around.place.span.start == place.span.start:
+        return place
+    return place._replace(container=around.name, around=around.extent)
 
 
 async def with_owners(backends: Sequence[Backend], symbols: Sequence[Symbol]) -> list[Symbol]:
@@ -215,9 +217,7 @@ class Containers:
     async def enclosed(self, place: Place) -> Place:
         """`place` with its container, unless it has one or is the container's name; nothing if its text has changed."""
         found = None if place.container else await self.around(place.path, place.span.start)
-        if found is None or found.place.span.start == place.span.start or found.place.text != place.text:
-            return place
-        return place._replace(container=found.name, around=found.extent)
+        return _with_container(place, found) if found and found.place.text == place.text else place
 
     async def at(self, place: Place) -> Container | None:
         """The declaration whose name is at `place`."""

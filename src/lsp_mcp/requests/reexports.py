@@ -10,10 +10,12 @@ import asyncio
 from pathlib import Path
 
 from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
 from lsp_mcp.protocol.lsp import Location, TextDocumentPositionParams, WorkspaceEdit
 from lsp_mcp.requests.edit_plans import asked_rename
 from lsp_mcp.requests.other_builds import Key, add_edits, edited, edited_documents, key_of, position_of
 from lsp_mcp.requests.places import text_or_none
+from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.syntax.imports import brings, imported_as
 from lsp_mcp.text import Span, Text
@@ -91,7 +93,11 @@ async def _with_importers(
     for key, one in list(uses.items())[:_MOST_USES]:
         if key in done or not await _spells(backend, one, name):
             continue
-        more = await asked_rename(backend, position_of(one), new_name)
+        try:
+            more = await asked_rename(backend, position_of(one), new_name)
+        except RefusedError as error:  # it is left to the comparison with the text
+            note(uri_path(one["uri"]), error)
+            continue
         found = {key_of(change) for change in edited(more)}
         texts = {change["newText"] for _, changes in edited_documents(more) for change in changes}
         if texts == {new_name} and found <= uses.keys():
