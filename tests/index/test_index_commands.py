@@ -112,8 +112,7 @@ def test_build_with_the_real_indexer(root: Path, tmp_path: Path, store: str) -> 
 def test_without_a_named_store_it_is_a_file_in_the_folder_for_it(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tests have one of their own, so that answers do not depend on what the user of this machine has indexed."""
-    assert known_store(None) is None
     monkeypatch.setenv("LSP_MCP_INDEX", str(tmp_path / "own"))
+    assert known_store(None) is None
     assert index("push", file, "--repository", "example.com/a", "--commit", "abc").exit_code == 0
     assert known_store(None) == f"sqlite:///{tmp_path / 'own' / 'index.sqlite3'}"
