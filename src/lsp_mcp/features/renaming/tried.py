@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace  # noqa: TID251 (Problem is a dataclass)
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from msgspec import Struct
 
@@ -24,6 +24,7 @@ from lsp_mcp.features.renaming.relations import Relations, methods, relations
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.requests.places import Place, position_params, text_or_none
 from lsp_mcp.requests.scope import locations
+from lsp_mcp.syntax.files import depends_on
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import uri_path
 from lsp_mcp.waiting import share_of_rest
@@ -178,11 +179,33 @@ def _moved(shifts: Mapping[Path, Shift], site: Site) -> Site:
     return (path, shifts[path].to_after(point)) if path in shifts else site
 
 
+def _included_first(backend: Backend, texts: Mapping[Path, Text]) -> list[Path]:
+    """The files of `texts`, each behind those that it imports by a path.
+
+    A server may parse a file as soon as it is shown, with what it has of the others by then.
+    """
+    imports: dict[Path, set[str]] = {}
+    for path, text in texts.items():
+        language = backend.plugin.language_of(path)
+        imports[path] = {PurePath(one).name for one in depends_on(text, language.id)} if language else set()
+    ordered: dict[Path, None] = {}
+
+    def add(path: Path, inside: frozenset[Path]) -> None:
+        for other in texts:
+            if other.name in imports[path] and other not in ordered and other not in inside:
+                add(other, inside | {other})
+        ordered.setdefault(path)
+
+    for path in texts:
+        add(path, frozenset({path}))
+    return list(ordered)
+
+
 async def _seen(
     backend: Backend, trial: Trial, texts: Mapping[Path, Text], sites: Collection[Site], naming: Collection[Path]
 ) -> _Seen:
-    for path, text in texts.items():
-        trial.show(path, text)
+    for path in await asyncio.to_thread(_included_first, backend, texts):
+        trial.show(path, texts[path])
     checked = await trial.check(naming)
     for gap in checked.gaps:
         if gap.kind == "not_read":
