@@ -14,12 +14,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
+from lsp_mcp.errors import RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, Symbol
 from lsp_mcp.evidence.identity import sites_of
 from lsp_mcp.gaps import Gap
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.references import References, references
+from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.servers.traits import Namesake
 from lsp_mcp.text import Point
@@ -168,13 +170,17 @@ async def own_references(
 
 
 async def _with_definition(backend: Backend, definitions: Definitions, found: References, at: Site) -> References:
-    """`found` with the definition in the workspace, if it has none.
+    """`found` with the definition in the workspace, if it has none and the server does not say where that is declared.
 
     clangd 22 does not list the `#define` of a macro that has another one where the header was indexed.
     """
-    if not found.places:
+    if not found.places or sites_of(await definitions.meaning(at)):
         return found
-    sites = sites_of(await definitions.meaning(at)) or frozenset(await definition_places(backend, *at))
+    try:
+        sites = frozenset(await definition_places(backend, *at))
+    except RefusedError as error:
+        note(at[0], error)
+        return found
     if not sites.isdisjoint(found.sites):
         return found
     name, more = found.places[0].text.slice(found.places[0].span), list[Place]()
