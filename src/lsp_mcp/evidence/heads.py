@@ -21,7 +21,7 @@ from lsp_mcp.text import Point, Text
 
 # Another name that is assigned to a type: groups `other` and `name`, the last word of its own.
 _ASSIGNED = re.compile(
-    r"(?m)^[ \t]*(?:(?:export|const|let|var|type)[ \t]+)*(?P<other>[\w$]+)[ \t]*(?::[^=\n]*)?=[ \t]*"
+    r"(?m)^[ \t]*(?:[a-z]+[ \t]+){0,3}(?P<other>[\w$]+)[ \t]*(?::[^=\n]*)?=[ \t]*"
     r"(?:[\w$]+\.)*(?P<name>[\w$]+)[ \t]*(?:\[[^\]\n]*\])?[ \t]*;?[ \t]*(?:(?:#|//)[^\n]*)?$"
 )
 _MOST_NAMES = 20  # of one type
