@@ -21,7 +21,6 @@ from lsp_mcp.requests.refusals import NO_ANSWER, note
 from lsp_mcp.requests.symbols import FUNCTIONS, MEMBERS, SCOPES, Symbol, kind_name
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.syntax.definitions import definitions
-from lsp_mcp.syntax.grammars import grammar_of
 from lsp_mcp.syntax.trees import TREES
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import path_uri
@@ -151,8 +150,7 @@ def _names_by_syntax(plugin: Plugin, places: Mapping[Path, Place]) -> dict[tuple
 
 def _parsed(plugin: Plugin, path: Path, text: Text) -> list[Container]:
     """The declarations in `path` by its syntax."""
-    language = plugin.language_of(path)
-    grammar = grammar_of(language.id) if language else None
+    grammar = plugin.grammar_of(path)
     found = definitions(TREES.tree_of(text, grammar), grammar) if grammar else None
     separator = plugin.symbols.scope_separator or "."
     declared: list[Container] = []

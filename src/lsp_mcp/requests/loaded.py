@@ -12,7 +12,6 @@ from msgspec import Struct
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.requests.places import Place, text_or_none
-from lsp_mcp.syntax.grammars import Grammar, grammar_of
 from lsp_mcp.syntax.loads import Load, loads, near_paths, whole
 from lsp_mcp.text import Text
 
@@ -35,7 +34,7 @@ async def loaded(backend: Backend, places: Sequence[Place]) -> Loaded:
     modules = await asyncio.to_thread(_modules, backend, places)
     if not modules:
         return Loaded()
-    words = {grammar.modules.loader for path in modules if (grammar := _grammar(backend, path))}
+    words = {grammar.modules.loader for path in modules if (grammar := backend.plugin.grammar_of(path))}
     having = {path for word in words for path in (await backend.words.files_with(word, seconds=budget.left())).files}
     files = sorted(path for path in having if path.is_relative_to(backend.root))
     texts = {path: text for path in files[:_MOST_FILES] if (text := await text_or_none(backend, path))}
@@ -61,7 +60,7 @@ def _modules(backend: Backend, places: Sequence[Place]) -> set[Path]:
     """The files of which one of `places` names what they are as a whole."""
     found, wholes = set[Path](), dict[Path, set[int]]()
     for place in places:
-        grammar = _grammar(backend, place.path)
+        grammar = backend.plugin.grammar_of(place.path)
         if grammar and grammar.modules.loader:
             if place.path not in wholes:
                 wholes[place.path] = whole(place.text, grammar)
@@ -76,7 +75,7 @@ def _loading(backend: Backend, texts: Mapping[Path, Text], modules: Set[Path]) -
     for path, text in texts.items():
         if not any(_leads_to(backend, path, near, modules) for near in near_paths(text.content)):
             continue
-        if grammar := _grammar(backend, path):
+        if grammar := backend.plugin.grammar_of(path):
             found += [(path, one) for one in loads(text, grammar) if _leads_to(backend, path, one.path, modules)]
     return found
 
@@ -87,11 +86,10 @@ def _leads_to(backend: Backend, path: Path, spelled: str, modules: Set[Path]) ->
     there = Path(os.path.normpath(path.parent / spelled))
     return any(
         there in (one, one.with_suffix(""))
-        or (there == one.parent and (grammar := _grammar(backend, one)) and one.stem in grammar.modules.like_folders)
+        or (
+            there == one.parent
+            and (grammar := backend.plugin.grammar_of(one))
+            and one.stem in grammar.modules.like_folders
+        )
         for one in modules
     )
-
-
-def _grammar(backend: Backend, path: Path) -> Grammar | None:
-    language = backend.plugin.language_of(path)
-    return grammar_of(language.id) if language else None

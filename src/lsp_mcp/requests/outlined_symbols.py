@@ -14,7 +14,7 @@ from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.requests.containers import Container, Containers
 from lsp_mcp.requests.symbols import SCOPES, Symbol
-from lsp_mcp.syntax.grammars import ModuleNames, grammar_of
+from lsp_mcp.syntax.grammars import ModuleNames
 from lsp_mcp.syntax.imports import imported
 
 _MOST_FILES = 24  # which may have to be opened
@@ -52,8 +52,7 @@ async def outlined_symbols(
 
 
 def _modules(backend: Backend, path: Path) -> ModuleNames:
-    language = backend.plugin.language_of(path)
-    grammar = grammar_of(language.id) if language else None
+    grammar = backend.plugin.grammar_of(path)
     return grammar.modules if grammar else ModuleNames()
 
 

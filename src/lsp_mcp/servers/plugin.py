@@ -22,6 +22,7 @@ from lsp_mcp.servers.traits import (
     Visibility,
     WordCheck,
 )
+from lsp_mcp.syntax.grammars import Grammar, grammar_of
 from lsp_mcp.text import Point, Text
 
 
@@ -69,6 +70,11 @@ class Plugin:
     def language_of(self, path: Path) -> Language | None:
         """The language of `path`; None if it is not one of this server's."""
         return self.adapter.language_of(path)
+
+    def grammar_of(self, path: Path) -> Grammar | None:
+        """The grammar of the language of `path`; None if that has none, or is not one of this server's."""
+        language = self.language_of(path)
+        return grammar_of(language.id) if language else None
 
     @property
     def compiles_files(self) -> bool:

@@ -17,7 +17,7 @@ from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.symbols import FUNCTIONS
 from lsp_mcp.requests.workspace_symbol import Keep
 from lsp_mcp.syntax.definitions import Definition, definitions
-from lsp_mcp.syntax.grammars import Grammar, grammar_of
+from lsp_mcp.syntax.grammars import Grammar
 from lsp_mcp.syntax.trees import TREES
 from lsp_mcp.text import Text
 
@@ -49,8 +49,7 @@ async def unlisted(
     own = [(path, shown) for path, shown in inside if dependencies.isdisjoint(shown.parts)]
     own.sort(key=lambda one: (one[0].stem.casefold() != name.casefold(), one))  # where it is declared most often
     for path, shown in own[:_MOST_FILES]:
-        language = backend.plugin.language_of(path)
-        grammar = grammar_of(language.id) if language else None
+        grammar = backend.plugin.grammar_of(path)
         text = await text_or_none(backend, path) if grammar else None
         if not (grammar and text and await backend.words.occurrences(path, text, name)):
             continue

@@ -10,7 +10,6 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.prose import first_few
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.places import Place, text_or_none
-from lsp_mcp.syntax.grammars import grammar_of
 from lsp_mcp.syntax.stringified import Argument, Stringizing, arguments_around, arguments_of, is_stringized, stringizing
 from lsp_mcp.text import Text
 from lsp_mcp.words.lexing import blanked
@@ -78,6 +77,5 @@ async def _texts(backend: Backend, files: Sequence[Path]) -> list[tuple[Path, Te
 
 
 def _has_macros(backend: Backend, path: Path) -> bool:
-    language = backend.plugin.language_of(path)
-    grammar = grammar_of(language.id) if language else None
+    grammar = backend.plugin.grammar_of(path)
     return grammar is not None and grammar.has_directives
