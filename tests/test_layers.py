@@ -37,7 +37,7 @@ LAYERS: dict[str, list[set[str]]] = {
         {"adapter_errors"},
         {"budget"},
         {"anchors", "uris", "usage", "waiting"},
-        {"text", "cache_folders"},
+        {"text", "cache_folders", "scratch"},
         {
             "door",
             "errors",

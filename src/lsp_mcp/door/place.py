@@ -40,7 +40,11 @@ def folder() -> str | None:
     places = [os.path.join(runtime, "lsp-mcp")] if runtime and _is_ours(runtime) else []
     for shared in (os.environ.get("TMPDIR"), "/tmp"):  # noqa: S108 (a folder in it is ours alone, or it is not used)
         places += [os.path.join(shared, f"lsp-mcp-{os.geteuid()}")] if shared else []
-    place = next((one for one in places if len(os.fsencode(one)) <= _LONGEST_PLACE), places[-1])
+    return own_folder(next((one for one in places if len(os.fsencode(one)) <= _LONGEST_PLACE), places[-1]))
+
+
+def own_folder(place: str) -> str | None:
+    """The private folder `place`, which is made if it is missing; None if there is another thing or another user's."""
     try:
         with contextlib.suppress(FileExistsError):
             os.mkdir(place, 0o700)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from lsp_mcp.door.environment import names_a_repository
 from lsp_mcp.errors import MissingProgramError, SilentError
+from lsp_mcp.scratch import scratch_folder
 from lsp_mcp.waiting import phase
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class Child:
     """A started program: `reader` and `writer` after `attach`, `exited` when it is gone.
 
     Ends with us, `kill -9` included (Linux: parent-death signal; elsewhere by the end of its stdin).
-    Leads a process group of its own, so that its children go with it.
+    Leads a process group of its own, so that its children go with it. With `cleans_up` its temporary files are in a
+    folder of their own, which goes with it, too, even if it is killed.
 
     Raises:
         MissingProgramError: the program does not exist or cannot be executed.
@@ -55,8 +57,13 @@ class Child:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
-    def __init__(self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None, cleans_up: bool = False
+    ) -> None:
         self.command = list(command)
+        self._scratch = scratch_folder() if cleans_up else None
+        if self._scratch:
+            env = {"TMPDIR": str(self._scratch.folder), **(env or {})}
         self.exited = asyncio.Event()
         self.on_error_line: Callable[[str], None] | None = None  # called with each line of its stderr, in any thread
         self.attached = False  # whether `attach` was called
@@ -81,6 +88,7 @@ class Child:
                 preexec_fn=_die_with_parent(),  # noqa: PLW1509
             )
         except OSError as error:
+            self._remove_scratch()
             raise MissingProgramError(f"{shlex.join(self.command)} cannot be started: {error.strerror}") from None
 
     @property
@@ -207,8 +215,13 @@ class Child:
     def _wait(self, loop: asyncio.AbstractEventLoop, stderr: threading.Thread) -> None:
         self._popen.wait()
         stderr.join(_STDERR_WAIT)  # its stderr is complete when its end is known
+        self._remove_scratch()
         with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits any more
             loop.call_soon_threadsafe(self.exited.set)
+
+    def _remove_scratch(self) -> None:
+        if self._scratch:
+            self._scratch.remove()
 
 
 def child_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -286,7 +286,7 @@ class ProcessLauncher:
     def spawn(self) -> None:
         """Start the process now; it is initialized by `launch`."""
         try:
-            self._child = Child(self._command(), cwd=self._root, env=self._env)
+            self._child = Child(self._command(), cwd=self._root, env=self._env, cleans_up=True)
         except MissingProgramError as error:
             how = f" Get it with: lsp-mcp install {self._adapter.name}" if self._adapter.install else ""
             raise MissingProgramError(f"{error}.{how}") from None
