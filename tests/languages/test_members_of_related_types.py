@@ -196,3 +196,36 @@ def test_a_private_member_of_another_type_does_not_stop_a_rename_to_its_name(tmp
     answer = ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor="a.js:2:5", new_name="dpr")
     assert (tmp_path / "a.js").read_text() == files["a.js"].replace("p_d", "dpr")
     assert "status: complete" in answer
+
+
+LOCALS = {
+    "basedpyright": {
+        "pyproject.toml": PROJECTS["basedpyright"]["pyproject.toml"],
+        "a.py": (
+            "class A:\n    def one(self):\n        out = 1\n        return out\n\n"
+            "    def two(self):\n        «out» = 2\n        return «out»\n\n"
+            "    def three(self):\n        kept = 3\n\n\n"
+            "class B(A):\n    def two(self):\n        out = 4\n        return out\n"
+        ),
+    },
+    "typescript": {
+        "tsconfig.json": PROJECTS["typescript"]["tsconfig.json"],
+        "a.ts": (
+            "export class A {\n  one() { const out = 1; return out; }\n  two() { const «out» = 2; return «out»; }\n"
+            "  three = () => { const kept = 3; return kept; };\n}\n\n"
+            "export class B extends A {\n  two() { const out = 4; return out; }\n}\n"
+        ),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("new_name", ["result", "kept"])
+@pytest.mark.parametrize(("backend", "at"), [("basedpyright", "a.py:7:9"), ("typescript", "a.ts:3:17")])
+def test_a_variable_of_a_method_is_not_a_member_and_is_renamed_alone(
+    backend: str, at: str, new_name: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {file: plain(text) for file, text in LOCALS[backend].items()})
+    answer = ask(backend, tmp_path, "rename_symbol_by_anchor", symbol_anchor=at, new_name=new_name)
+    expected = {file: text.replace("«out»", new_name) for file, text in LOCALS[backend].items()}
+    assert {file: (tmp_path / file).read_text() for file in expected} == expected
+    assert "status: complete" in answer

@@ -40,6 +40,7 @@ class Container(Struct, frozen=True):
     place: Place
     extent: Span
     owner: str = ""  # the full name of its type
+    is_member: bool = False  # directly in the code of a type, and not in a function of it
 
     def holds(self, point: Point) -> bool:
         """Whether it contains `point`."""
@@ -239,7 +240,9 @@ class Containers:
             return await self._backend.documents.text(path)
         return await self._backend.documents.open(path)
 
-    def _read(self, item: Json, path: Path, text: Text, scope: str, owner: str) -> Iterator[Container]:
+    def _read(
+        self, item: Json, path: Path, text: Text, scope: str, owner: str, *, is_member: bool = False
+    ) -> Iterator[Container]:
         plugin, encoding = self._backend.plugin, self._backend.encoding
         kind, own = kind_name(item["kind"], plugin), str(item["name"])
         extent = text.range_span(item.get("range") or item["location"]["range"], encoding)
@@ -249,11 +252,11 @@ class Containers:
             scope = str(item.get("containerName") or "")
         name = f"{scope}{separator}{own}" if scope else own
         place = Place(path, own_span(item, own, text, encoding), text)
-        yield Container(name, kind, place, extent, member["owner"] if member else owner)
+        yield Container(name, kind, place, extent, member["owner"] if member else owner, is_member)
         is_scope = kind in TYPES or (kind in SCOPES and plugin.symbols.scope_separator)
         inner = name if is_scope else scope if kind == "macro" else ""
         for child in item.get("children") or ():
-            yield from self._read(child, path, text, inner, inner if kind in TYPES else owner)
+            yield from self._read(child, path, text, inner, inner if kind in TYPES else owner, is_member=kind in TYPES)
 
 
 async def inside(backend: Backend, declared: Place, places: Sequence[Place]) -> list[Place] | None:

@@ -133,7 +133,7 @@ class _Search:
             if _is_private(self._rules, text, at):
                 continue
             one = known.get(span.end)
-            if one is not None and one.owner == type_.name:
+            if one is not None and one.is_member and one.owner == type_.name:
                 declared.append(Place(path, span, text))
             elif re.search(self._rules.through, text.content[max(0, at - _BEFORE) : at]):
                 used.append(Place(path, span, text))
