@@ -125,12 +125,15 @@ def test_a_rename_of_a_member_that_overrides_one_of_other_code_must_be_confirmed
         "pyproject.toml": PROJECTS["basedpyright"]["pyproject.toml"],
         "a.py": (
             "import threading\n\n\nclass Worker(threading.Thread):\n    def run(self) -> None:\n        self.work()\n\n"
-            "    def work(self) -> None: ...\n"
+            "    def work(self) -> None: ...\n\n\n"
+            "class Frozen(dict):\n    def _not(self) -> None: ...\n\n    clear = _not\n"
         ),
     }
     write(tmp_path, files)
     with pytest.raises(LspMcpError, match=r"Worker\.run overrides that of Thread"):
         ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="Worker.run", new_name="start_it")
+    with pytest.raises(LspMcpError, match=r"Frozen\.clear overrides that of MutableMapping"):
+        ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="a.py:14:5", new_name="empty")
     answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="Worker.work", new_name="labour")
     assert "status: complete" in answer
 

@@ -14,7 +14,7 @@ from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.requests.containers import TYPES, Container, Containers
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.refusals import NO_ANSWER, note
-from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.requests.scope import declaration_places, definition_places
 from lsp_mcp.syntax.imports import given_names, imported_as
 from lsp_mcp.syntax.type_heads import TypeHead, type_heads
 from lsp_mcp.text import Point, Text
@@ -26,10 +26,11 @@ _ASSIGNED = re.compile(
 )
 _MOST_NAMES = 20  # of one type
 _MOST_FOLLOWED = 5  # names that are assigned one to the next
+_MOST_OUTSIDE = 40  # types of other code above one
 
 
 class Above(Struct, frozen=True):
-    """The types directly above one: those of the workspace, and where others are declared."""
+    """The types above one: those of the workspace, and where others are declared."""
 
     types: tuple[Container, ...] = ()
     outside: tuple[Place, ...] = ()
@@ -43,6 +44,7 @@ class Heads:
         self._heads: dict[Path, tuple[Text, dict[int, TypeHead]]] = {}
         self._above: dict[Site, Above] = {}
         self._below: dict[Site, list[Container]] = {}
+        self._outside: dict[Site, list[Place]] = {}  # directly above such a type
         self.containers = Containers(backend)
 
     async def around(self, path: Path, point: Point) -> Container | None:
@@ -70,10 +72,16 @@ class Heads:
         return self._below[site]
 
     async def all_above(self, type_: Container) -> Above:
-        """The types above one, on all levels, the nearest first."""
+        """The types above one, on all levels, the nearest first; of those outside, a limited number."""
         types = await _reached(type_, self._types_above)
-        outside = [place for one in (type_, *types) for place in (await self.above(one)).outside]
-        return Above(tuple(types), tuple(outside))
+        outside = {_site(place): place for one in (type_, *types) for place in (await self.above(one)).outside}
+        todo = list(outside.values())
+        while todo and len(outside) < _MOST_OUTSIDE:
+            for place in await self._above_outside(todo.pop(0)):
+                if _site(place) not in outside:
+                    outside[_site(place)] = place
+                    todo.append(place)
+        return Above(tuple(types), tuple(outside.values()))
 
     async def all_below(self, type_: Container) -> list[Container]:
         """The types of the workspace below one, on all levels."""
@@ -113,6 +121,20 @@ class Heads:
                 if text is not None and (span := text.identifier_at(start)):
                     outside.append(Place(path, span, text))
         return Above(tuple(one for one in types.values() if one.kind in TYPES), tuple(outside))
+
+    async def _above_outside(self, type_: Place) -> list[Place]:
+        """Where the types directly above one of other code are declared, as far as the server knows."""
+        if _site(type_) not in self._outside:
+            heads = await self._heads_in(type_.path, type_.text)
+            head = heads.get(type_.text.point_offset(type_.span.start), TypeHead(0, 0))
+            found: list[Place] = []
+            for start, _ in head.above:
+                for path, point in await self._stubs(type_.path, type_.text.offset_point(start)):
+                    text = await text_or_none(self._backend, path)
+                    if text is not None and (span := text.identifier_at(point)):
+                        found.append(Place(path, span, text))
+            self._outside[_site(type_)] = found
+        return self._outside[_site(type_)]
 
     async def _declared(self, path: Path, start: Point) -> Container | None:
         """What is declared there, if that is in the workspace."""
@@ -159,9 +181,18 @@ class Heads:
                         found[site_of(one)] = one
         return list(found.values())
 
-    async def _defined(self, path: Path, point: Point) -> list[tuple[Path, Point]]:
+    async def _stubs(self, path: Path, point: Point) -> list[Site]:
+        """The declarations of the word at a place, in stubs where the definitions are in code; else the definitions."""
+        return await self._asked(declaration_places, path, point) or await self._followed(path, point)
+
+    async def _defined(self, path: Path, point: Point) -> list[Site]:
+        return await self._asked(definition_places, path, point)
+
+    async def _asked(
+        self, request: Callable[[Backend, Path, Point], Awaitable[list[Site]]], path: Path, point: Point
+    ) -> list[Site]:
         try:
-            return await definition_places(self._backend, path, point)
+            return await request(self._backend, path, point)
         except NO_ANSWER as error:
             note(path, error)
             return []
@@ -170,6 +201,10 @@ class Heads:
 def site_of(type_: Container) -> Site:
     """Where its name is."""
     return type_.place.path, type_.place.span.start
+
+
+def _site(place: Place) -> Site:
+    return place.path, place.span.start
 
 
 def _names_for(text: Text, language_id: str, name: str) -> tuple[set[str], set[str]]:
