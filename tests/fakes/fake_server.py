@@ -99,6 +99,11 @@ class Fake:
         """The result."""
         self.answer(message, result)
 
+    def answer_in_turn(self, message: Json, *results: Any) -> None:
+        """The first result for the first message of its method, and so on; the last for all others."""
+        number = sum(one.get("method") == message["method"] for one in self.received)
+        self.answer(message, results[min(number, len(results)) - 1])
+
     def answer_params(self, message: Json) -> None:
         """The request's own params as its result."""
         self.answer(message, message["params"])
@@ -213,6 +218,7 @@ class Fake:
 
 ACTIONS: dict[str, Callable[..., None]] = {
     "answer": Fake.answer_with,
+    "answer_in_turn": Fake.answer_in_turn,
     "answer_params": Fake.answer_params,
     "answer_for": Fake.answer_for,
     "answer_framed": Fake.answer_framed,

@@ -145,6 +145,22 @@ async def test_a_use_that_the_server_forgot_is_a_doubt(renames: Renames) -> None
 
 
 @bounded
+async def test_a_server_that_left_out_a_use_and_knows_it_afterwards_is_asked_again(renames: Renames) -> None:
+    renames.write("a.txt", "old\n")
+    renames.write("b.txt", "old\n")
+    edits = {
+        (renames.fake.root / name).as_uri(): [{"range": renames.range(name, "old"), "newText": "new"}]
+        for name in ("a.txt", "b.txt")
+    }
+    first = {uri: made for uri, made in edits.items() if uri.endswith("a.txt")}
+    renames.rules["textDocument/rename"] = [["answer_in_turn", {"changes": first}, {"changes": edits}]]
+    renames.answers("textDocument/references", [renames.location(name, "old") for name in ("a.txt", "b.txt")])
+    renaming, doubts = await renames.run(CHECKS)
+    assert [step.path.name for step in renaming.plan.steps] == ["a.txt", "b.txt"]  # type: ignore[union-attr]
+    assert doubts == []
+
+
+@bounded
 @pytest.mark.parametrize(
     ("container", "doubts"), [("ns::T", ["b.txt 1:1 ns::T::new is there already"]), ("ns", []), ("", [])]
 )

@@ -126,11 +126,14 @@ def _extended(step: FileChange, places: Iterable[Place], new_name: str) -> FileC
     return step.with_changes((*step.changes, *added))
 
 
-async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, *, prepare: bool = True) -> Renaming:
+async def rename(
+    backend: Backend, path: Path, identifier: Span, new_name: str, *, prepare: bool = True, again: bool = True
+) -> Renaming:
     """The changes for renaming the symbol at `identifier` of `path` to `new_name`; nothing is written.
 
-    `prepare`: ask the server first whether this can be renamed, if it supports that. An edit that would replace a word
-    other than the old name is left out, with a doubt.
+    `prepare`: ask the server first whether this can be renamed, if it supports that. `again`: ask once more if it
+    left out uses that it knows afterwards (basedpyright 1.40 reads files for the one question that it missed in the
+    other). An edit that would replace a word other than the old name is left out, with a doubt.
 
     Raises:
         RefusedError: the server's reason why it cannot be renamed, or not to that name.
@@ -183,6 +186,8 @@ async def rename(backend: Backend, path: Path, identifier: Span, new_name: str, 
     if not backend.plugin.adapter.rename.check:
         return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
     missed = await _missed(backend, path, identifier, plan, text.slice(identifier), family)
+    if again and any(one.by == text.slice(identifier) for one in missed):
+        return await rename(backend, path, identifier, new_name, prepare=prepare, again=False)
     home = (await home_of(backend, path, identifier, text.slice(identifier))).outside(namesakes.others)
     doubtful = await _shared(backend, home, plan, text.slice(identifier))
     clashes = [Doubt(one, f"{new_name} is there already") for one in shared.taken]
