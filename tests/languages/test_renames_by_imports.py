@@ -218,9 +218,20 @@ SYMBOLS = {
 
 
 def test_a_variable_that_takes_a_property_of_a_module_is_not_renamed_together_with_that_in_part(tmp_path: Path) -> None:
-    try:
+    with pytest.raises(LspMcpError, match="kOne was not renamed, no file changed"):
         renamed("typescript", SYMBOLS, tmp_path, "main.js:3:13", "another")
-    except LspMcpError as error:
-        assert "was not renamed" in str(error)
-    assert (tmp_path / "constants.js").read_text() == SYMBOLS["constants.js"]
-    assert (tmp_path / "other.js").read_text() == SYMBOLS["other.js"]
+    assert {file: (tmp_path / file).read_text() for file in SYMBOLS} == SYMBOLS
+
+
+WHOLE = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler"}}',
+    "api/one.ts": "export interface First {\n  size: number;\n}\n",
+    "api/two.ts": "export const second = 1;\n",
+    "internal.ts": 'export * from "./api/one";\nexport * from "./api/two";\n',
+}
+
+
+def test_a_name_that_another_module_exports_is_refused_where_a_file_exports_all_of_both(tmp_path: Path) -> None:
+    with pytest.raises(LspMcpError, match=r"internal\.ts#2: Module .* has already exported a member named 'second'"):
+        renamed("typescript", WHOLE, tmp_path, "api/one.ts:1:18", "second")
+    assert {file: (tmp_path / file).read_text() for file in WHOLE} == WHOLE

@@ -1,4 +1,4 @@
-"""What one file says of itself as a part of a program: `depends_on`, `entries_in`."""
+"""What one file says of itself as a part of a program: `depends_on`, `passed_whole`, `entries_in`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ def depends_on(text: Text, language_id: str) -> list[str]:
         head = Text("\n".join(text.line(number) for number in range(1, _IMPORT_LINES + 1)))
     found = _captured(head, language_id, "dependencies", "path", keep=False)
     return [head.content[slice(*tree.offsets(node))].strip("\"'<>`") for tree, node in found]
+
+
+def passed_whole(text: Text, language_id: str) -> list[str]:
+    """The modules of which a file exports everything, as spelled, without quotes."""
+    found = _captured(text, language_id, "dependencies", "whole", keep=False)
+    return [text.content[slice(*tree.offsets(node))].strip("\"'") for tree, node in found]
 
 
 def knows_imports(language_id: str) -> bool:

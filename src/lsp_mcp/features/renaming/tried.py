@@ -20,6 +20,7 @@ from lsp_mcp.errors import LspMcpError, RefusedError, UnavailableError
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.checking.problems import Problem, compare, known
+from lsp_mcp.features.renaming.passed_whole import passing_whole
 from lsp_mcp.features.renaming.relations import Relations, methods, relations
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.requests.places import Place, position_params, text_or_none
@@ -87,13 +88,18 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     steps = [step for step in plan.steps if isinstance(step, FileChange) and backend.plugin.language_of(step.path)]
     shifts = {step.path: Shift(step, new_name) for step in steps}
     places = {step.path: await _places(backend, step, old_name, new_name) for step in steps}
-    naming = {*(await backend.words.files_with(new_name)).files, *(await backend.words.files_with(old_name)).files}
+    taken = (await backend.words.files_with(new_name)).files
+    naming = {*taken, *(await backend.words.files_with(old_name)).files}
+    passing = await passing_whole(backend, shifts) if taken else {}  # they have errors without a use of either name
+    beside = {path: text for path, text in passing.items() if path not in shifts}
     after_texts = {path: shift.after for path, shift in shifts.items()}
+    # With another text than before, since what has not changed is not read again.
+    after_texts |= {path: Text(f"{text.content}\n") for path, text in beside.items()}
     sites = {(path, point) for path, points in places.items() for point in points}
     before: _Seen | None = None
     expected = {(path, shifts[path].to_after(point)) for path, points in places.items() for point in points}
     declared = await methods(backend, places)
-    befores = {step.path: step.before for step in steps}
+    befores = {step.path: step.before for step in steps} | beside
     were = await relations(backend, backend.request, befores.get, backend.encoding, declared)
     async with backend.problems.trial(with_dependents=True) as trial:
         after = await _seen(backend, trial, after_texts, expected, naming)

@@ -1,1 +1,2 @@
 ; inherits: typescript
+(export_statement "*" source: (string) @whole)
