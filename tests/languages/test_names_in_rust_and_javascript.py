@@ -53,10 +53,47 @@ def test_a_field_is_found_by_its_name_beside_a_function_of_that_name(tmp_path: P
     assert "src/other.rs" in found
 
 
-def test_a_rename_of_what_a_doc_test_uses_must_be_confirmed(tmp_path: Path) -> None:
+_DOCUMENTED = (
+    "//! ```\n//! use sample::{helper, Total};\n//! // helper\n//! let total = Total { sum: helper(1) };\n"
+    '//! assert_eq!(total.add(), 2, "helper");\n//! # fn extra() { sample::helper(3); }\n//! ```\n//!\n'
+    "//! ```\n//! fn helper() {}\n//! helper();\n//! ```\n//!\n//! ```text\n//! no code\n//! ```\n\n"
+    "/// A sum.\npub struct Total {\n    pub sum: u32,\n}\n\n"
+    "impl Total {\n    /// ```\n    /// let sum = sample::helper(1);\n"
+    "    /// assert_eq!(sample::Total { sum: 1 }.add(), sum);\n    /// ```\n"
+    "    pub fn add(&self) -> u32 {\n        self.sum\n    }\n}\n\n"
+    "pub fn helper(n: u32) -> u32 {\n    n + 1\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name", "changes"),
+    [
+        (
+            "src/lib.rs:33:8",
+            "assist",
+            {"{helper,": "{assist,", " helper(1)": " assist(1)", "::helper": "::assist", "fn helper(n": "fn assist(n"},
+        ),
+        ("Total.sum", "all", {"{ sum:": "{ all:", "pub sum": "pub all", "self.sum": "self.all"}),
+        ("src/lib.rs:28:12", "plus", {".add()": ".plus()", "fn add(": "fn plus("}),
+    ],
+)
+def test_doc_tests_are_renamed_where_they_mean_the_symbol(
+    tmp_path: Path, symbol: str, name: str, changes: dict[str, str]
+) -> None:
+    write(tmp_path, RUST | {"src/lib.rs": _DOCUMENTED})
+    ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name=name)
+    wanted = _DOCUMENTED
+    for before, after in changes.items():
+        wanted = wanted.replace(before, after)
+    assert (tmp_path / "src/lib.rs").read_text() == wanted
+
+
+def test_a_rename_of_what_a_doc_test_may_use_must_be_confirmed(tmp_path: Path) -> None:
     assert "not counted: helper in src/lib.rs:4 (a doc test)" in references("rust-analyzer", tmp_path, "helper")
+    unknown = RUST["src/lib.rs"].replace("sample::helper(1)", "other::helper(1)")
+    write(tmp_path, RUST | {"src/lib.rs": unknown})
     with pytest.raises(LspMcpError, match=r"helper stays as it is in src/lib.rs:4 \(a doc test"):
-        renamed("rust-analyzer", tmp_path, "helper", "assist")
+        ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor="helper", new_name="assist")
 
 
 def test_uses_without_its_name_are_a_gap_of_a_method_that_javascript_calls(tmp_path: Path) -> None:

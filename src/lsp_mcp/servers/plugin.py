@@ -10,6 +10,7 @@ from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.servers.traits import (
     Diagnostics,
     Documents,
+    Examples,
     Headers,
     Hierarchy,
     Hovered,
@@ -171,6 +172,11 @@ class Plugin:
         in `path` may have; none if it is not known how indexers name it. `scopes` are the namespaces in the file that
         it is in, as far as `name` does not have them."""
         return ()
+
+    def examples(self, path: Path, text: Text) -> Examples | None:
+        """Serves renames: `text`, the content of `path`, with the code in its comments, which others run as examples,
+        so that the server reads it; None if there is none. Reads files."""
+        return None
 
     def exported_name(self, name: str) -> str:
         """Serves moves to another package: `name` as other packages can use it."""

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from msgspec import field
 
 from lsp_mcp.adapters import Data
+from lsp_mcp.text import Text
 
 
 class Documents(Data, frozen=True):
@@ -175,6 +176,21 @@ class Mention(Data, frozen=True):
     declared: str = ""  # what the text of the file with the declaration must have
     is_sure: bool = False  # it means the symbol for certain, so it is renamed with it
     is_local: bool = False  # a symbol inside a function (`Renaming.function_pattern`); else none of these
+
+
+class Examples(Data, frozen=True):
+    """A file with the code that is in its comments at the end, where the server reads it.
+
+    `segments` are where pieces of that code begin in the file and in `text`, and their lengths, in characters.
+    """
+
+    text: Text
+    segments: tuple[tuple[int, int, int], ...]
+
+    def shown(self, offset: int) -> int | None:
+        """Where `text` has what the file has at `offset`; None if that is no such code."""
+        found = (there + offset - start for start, there, length in self.segments if start <= offset < start + length)
+        return next(found, None)
 
 
 class Encoder(Data, frozen=True):

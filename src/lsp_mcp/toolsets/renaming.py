@@ -145,13 +145,14 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     target, renaming = answered.target, answered.value
     if why := targets.sessions.policy.refusal(renaming.plan):
         raise RefusedError(f"{target.name} cannot be renamed: {why}")
-    built = [Gap("doubt", text) for text in await build_changes(target.backend, renaming.plan)]
+    plan = await rename.with_mentioned(target.backend, renaming, new_name.rpartition("/")[2])
+    built = [Gap("doubt", text) for text in await build_changes(target.backend, plan)]
     named = await string_mentions(target.backend, target.name)
     strings = _strings_gaps(targets, [one for one in named if (one.path, one.span.start) not in renaming.sites])
     notices = [renaming.notice] if renaming.notice else []
     return Renamed(
         target,
-        renaming.plan,
+        plan,
         [
             *answered.gaps,
             *renaming.gaps,

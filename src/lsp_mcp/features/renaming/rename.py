@@ -21,8 +21,9 @@ from lsp_mcp.evidence.explainers.in_function import kind_before
 from lsp_mcp.evidence.namesakes import of_namesakes, own_references
 from lsp_mcp.features.editing.moving import in_its_folder, named_by_path, with_data, with_moves
 from lsp_mcp.features.renaming.by_name import found_by_name
+from lsp_mcp.features.renaming.in_examples import read_examples
 from lsp_mcp.features.renaming.in_macro_strings import in_macro_strings
-from lsp_mcp.features.renaming.mentions import mentions, renamed_parameter, told
+from lsp_mcp.features.renaming.mentions import Mentions, mentions, renamed_parameter, told
 from lsp_mcp.features.renaming.named_after import (
     Renamed,
     known_by_name,
@@ -81,6 +82,7 @@ class Renaming(Struct, frozen=True):
     family: Overrides = Overrides()  # methods that must keep sharing its name
     apart: frozenset[Site] = frozenset()  # declarations of other symbols, see `evidence.namesakes`
     gaps: tuple[Gap, ...] = ()
+    mentioned: tuple[tuple[Place, str], ...] = ()  # places outside the server's code that may mean it, see `mentions`
 
     def joined_by(self, places: Iterable[Place], new_name: str, by_macros: Collection[Site] = ()) -> Renaming:
         """The rename extended by `new_name` at `places`, which the plan does not touch.
@@ -177,14 +179,16 @@ async def rename(
     plan, gaps = await _with_strings(backend, plan, mixed)
     for place, package in await named_by_path(backend, plan):
         plan = Renaming(plan).joined_by([place], package).plan
+    named = Mentions()
     if mentioned := renamed or await renamed_parameter(backend, path, identifier.start):
-        plan = await _with_mentions(backend, mentioned, new_name, plan)
+        named = await mentions(backend, mentioned)
+        plan = Renaming(plan).joined_by((place for place, _ in named.surely), new_name).plan
     plan = _confirming(plan, shared.outside)
     if renamed:
         plan = _confirming(plan, *await found_by_name(backend, renamed, new_name, Renaming(plan).sites))
     notice = _not_run(backend, renamed, new_name)
     if not backend.plugin.adapter.rename.check:
-        return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
+        return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps, named.may)
     missed = await _missed(backend, path, identifier, plan, text.slice(identifier), family)
     if again and any(one.by == text.slice(identifier) for one in missed):
         return await rename(backend, path, identifier, new_name, prepare=prepare, again=False)
@@ -194,7 +198,22 @@ async def rename(
     if not shared.is_member:
         clashes = await _clashes(backend, Definitions(backend), home, new_name)
     strangers += [*missed, *doubtful, *clashes]
-    return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps)
+    return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps, named.may)
+
+
+async def with_mentioned(backend: Backend, renaming: Renaming, new_name: str) -> EditPlan:
+    """The plan of `renaming`, settled, with the mentions that mean the symbol; others that may must be confirmed.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    named = await read_examples(backend, renaming.mentioned, renaming.sites)
+    plan = renaming.joined_by(named.same, new_name).plan
+    if not named.may:
+        return plan
+    word = named.may[0][0]
+    kept = f"{word.text.slice(word.span)} stays as it is in {told(backend, named.may)}"
+    return replace(plan, confirmations=(*plan.confirmations, kept))
 
 
 async def _as_plan(backend: Backend, edit: WorkspaceEdit, prefix: str, path: Path, word: str) -> EditPlan:
@@ -266,16 +285,6 @@ async def _renamed_elsewhere(
     """The files excluded from the build that were searched in builds that have them; `edit` has their changes then."""
     others = frozenset((await renamed_in_other_builds(backend, path, point, new_name, edit)).searched)
     return others | await renamed_in_own_builds(backend, path, point, new_name, edit, others)
-
-
-async def _with_mentions(backend: Backend, renamed: Renamed, new_name: str, plan: EditPlan) -> EditPlan:
-    """`plan` with the places outside the server's code that name `renamed`; those that only may must be confirmed."""
-    named = await mentions(backend, renamed)
-    plan = Renaming(plan).joined_by((place for place, _ in named.surely), new_name).plan
-    if not named.may:
-        return plan
-    kept = f"{renamed.name} stays as it is in {told(backend, named.may)}"
-    return replace(plan, confirmations=(*plan.confirmations, kept))
 
 
 async def _refuse_generated(backend: Backend, path: Path, point: Point) -> None:

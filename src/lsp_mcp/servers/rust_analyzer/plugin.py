@@ -9,9 +9,10 @@ from pathlib import Path
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
 from lsp_mcp.servers.rust_analyzer.cargo import CargoCoverage
 from lsp_mcp.servers.rust_analyzer.conditions import conditions, hint
+from lsp_mcp.servers.rust_analyzer.doc_tests import doc_tests
 from lsp_mcp.servers.rust_analyzer.index_names import index_package, index_symbols
 from lsp_mcp.servers.rust_analyzer.names import IMPLIED, MENTIONS, RENAMING
-from lsp_mcp.servers.traits import Documents, Symbols, WordCheck
+from lsp_mcp.servers.traits import Documents, Examples, Symbols, WordCheck
 from lsp_mcp.text import Point, Text
 
 _OF_TRAIT = r"impl\b.*\sfor\s"
@@ -46,6 +47,10 @@ class RustAnalyzerPlugin(SessionPlugin):
         first = {path: (path, text, point) for path, text, point in reversed(places)}
         found = (condition for place in list(first.values())[:_MOST_READ] for condition in conditions(*place))
         return hint(list(dict.fromkeys(found)))
+
+    def examples(self, path: Path, text: Text) -> Examples | None:
+        """See `Plugin.examples`: doc tests."""
+        return doc_tests(path, text)
 
     def declares_exported(self, name: str, before: str) -> bool:
         """See `Plugin.declares_exported`: what is `pub`, and members of traits."""
