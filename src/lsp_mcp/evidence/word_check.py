@@ -32,6 +32,7 @@ from lsp_mcp.evidence.check_gaps import (
 )
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
 from lsp_mcp.evidence.explainers.as_argument import AsArgument
+from lsp_mcp.evidence.explainers.as_expanded import AsExpanded
 from lsp_mcp.evidence.explainers.as_exported import AsExported
 from lsp_mcp.evidence.explainers.as_keyword import AsKeyword, AsListedKeyword
 from lsp_mcp.evidence.explainers.by_definition import MOST_ASKED, ByDefinition
@@ -74,6 +75,7 @@ EXPLAINERS: tuple[Explainer, ...] = (
     InDirective(),
     DeclaredApart(),
     InFunction(),
+    AsExpanded(),
     InMacro(),
 )
 """In the order in which they are asked: the later ones explain what the server's definitions leave unknown."""

@@ -329,6 +329,8 @@ class WordCheck(Data, frozen=True):
 
     request: str = "textDocument/definition"  # resolves the symbol at a place, without guessing
     location_fields: tuple[str, ...] = ()  # fields of a result that are `Location`s; empty: the result is one itself
+    expand_request: str = ""  # expands the call of a macro at a place, whose code it does not read by itself
+    expansion_field: str = ""  # of its result
     id_field: str = ""  # field of a result that identifies the symbol, the same in every file
     alias_field: str = ""  # field of a result that matches `alias_pattern` if the result is an alias of the others
     alias_pattern: str = ""

@@ -28,6 +28,8 @@ class RustAnalyzerPlugin(SessionPlugin):
     # A path in code that is left out leads to what has that name in the module, of whatever kind.
     word_check = WordCheck(
         implied=IMPLIED,
+        expand_request="rust-analyzer/expandMacro",
+        expansion_field="expansion",
         inactive_code="inactive-code",
         condition_pattern=r"\bcfg(?:_attr)?\b",
         lists_implementations=True,

@@ -1,0 +1,290 @@
+"""Words in the code of macros that a server reads only where they are called: `AsExpanded`, and `meant_in_macro`."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from lsp_mcp.backend import Backend, Trial
+from lsp_mcp.errors import RefusedError
+from lsp_mcp.evidence.definitions import Meaning, Site, Symbol
+from lsp_mcp.evidence.explainers.by_definition import says
+from lsp_mcp.evidence.verdicts import Question, Verdicts
+from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.requests.places import Place, by_file, position_params, text_or_none
+from lsp_mcp.requests.scope import locations
+from lsp_mcp.syntax.expansions import EXPANSIONS, Macro, Macros, macros_in
+from lsp_mcp.syntax.grammars import has_query
+from lsp_mcp.text import Span, Text
+from lsp_mcp.uris import uri_path
+
+_MOST_PLACES = 60  # in macros, for one question
+_MOST_FILES = 100  # with the name of such a macro
+_MOST_CALLS = 60  # expanded
+_MOST_KEPT = 2_000  # places
+_Group = tuple[Site, ...]
+_MEANT: RememberedOf[Backend, _Group, int, Mapping[Site, Meaning]] = RememberedOf(_MOST_KEPT)
+
+
+class AsExpanded:
+    """Such a word means what it means in each expansion of its macro, if that is one symbol.
+
+    The server expands each call with marks in place of the words, and is shown the expansions in place of the calls.
+    Only for what changes code: questions that are being answered begin again.
+    """
+
+    keeps_time = False
+
+    async def explain(self, question: Question, so_far: Verdicts) -> Verdicts:
+        """See `Explainer`."""
+        if not question.backend.plugin.word_check.expand_request or not so_far.unknown:
+            return so_far
+        inside, other = await _in_macros(question.backend, so_far.unknown)
+        meant = await meanings_in_macros(question.backend, inside) if question.thorough else {}
+        same: list[Place] = []
+        for place in inside:
+            if meaning := meant.get((place.path, place.span.start)):
+                said = await says(question, place, meaning)
+                if said is not None:
+                    (same if said else other).append(place)
+        return so_far.explained(same=same, other=other)
+
+
+async def meanings_in_macros(backend: Backend, places: Sequence[Place]) -> Mapping[Site, Meaning]:
+    """What `places` of one name in the code of macros mean, as far as all expansions agree.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    if not places or len(places) > _MOST_PLACES:
+        return {}
+    group = tuple(sorted((place.path, place.span.start) for place in places))
+    kept = _MEANT.for_owner(backend)
+    if (known := kept.get(group, backend.generation)) is not None:
+        return known
+    search = _Search(backend, places)
+    if not await search.find_calls():
+        return {}
+    try:
+        async with backend.problems.trial() as trial:
+            began = backend.generation
+            found = await search.meanings(trial)
+    except RefusedError:
+        return {}
+    if backend.generation == began + 1:  # which the trial alone makes it grow by
+        kept.put(group, backend.generation, found, 1 + len(found))
+    return found
+
+
+# --- inside ------------------------------------------------------------------------------------
+
+
+async def _in_macros(backend: Backend, places: Iterable[Place]) -> tuple[list[Place], list[Place]]:
+    """Those of `places` in the code of macros, and those in patterns of macros."""
+    inside: list[Place] = []
+    patterns: list[Place] = []
+    for path, there in by_file(places).items():
+        if macros := await _macros(backend, path, there[0].text):
+            for place in there:
+                offset = place.text.point_offset(place.span.start)
+                if macros.around(offset):
+                    (patterns if macros.is_pattern(offset) else inside).append(place)
+    return inside, patterns
+
+
+async def _macros(backend: Backend, path: Path, text: Text) -> Macros | None:
+    language = backend.plugin.language_of(path)
+    if language is None or not has_query(language.id, EXPANSIONS):
+        return None
+    return await asyncio.to_thread(macros_in, text, language.id)
+
+
+class _Expanded(Struct):
+    """A text with expansions in place of calls: each part's place in the text, its end there, and what stands there."""
+
+    text: Text
+    parts: list[tuple[int, int, str]] = field(default_factory=list)
+
+    @property
+    def shown(self) -> Text:
+        """The new text."""
+        pieces, at = [], 0
+        for start, end, code in self.parts:
+            pieces += [self.text.content[at:start], code]
+            at = end
+        return Text("".join([*pieces, self.text.content[at:]]))
+
+    def before(self, offset: int) -> int | None:
+        """Where the text has what is at `offset` of the new one; None in an expansion."""
+        grown = 0
+        for start, end, code in self.parts:
+            if offset < start + grown:
+                break
+            if offset < start + grown + len(code):
+                return None
+            grown += len(code) - (end - start)
+        return offset - grown
+
+    def starts(self) -> list[int]:
+        """Where the expansions begin in the new text."""
+        found, grown = [], 0
+        for start, end, code in self.parts:
+            found.append(start + grown)
+            grown += len(code) - (end - start)
+        return found
+
+
+class _Search:
+    """The expansions with some `places`, all of one name."""
+
+    def __init__(self, backend: Backend, places: Sequence[Place]) -> None:
+        self._backend, self._places = backend, places
+        self._name = places[0].text.slice(places[0].span)
+        self._marks = [f"{self._name}_lsp_mcp_{number}_" for number in range(len(places))]
+        self._mark = re.compile(rf"\b{re.escape(self._name)}_lsp_mcp_(\d+)_\b")
+        self._texts: dict[Path, Text] = {}
+        self._macros: dict[Path, Macros] = {}
+        self._calls: list[tuple[Path, int]] = []  # by their numbers in the file
+
+    async def find_calls(self) -> bool:
+        """Whether all calls of the macros, through others too, are known."""
+        todo = {macro.name for place in self._places if (macro := await self._around(place))}
+        names, files = set[str](), set[Path]()
+        while todo:
+            name = todo.pop()
+            names.add(name)
+            with_name = await self._backend.words.files_with(name)
+            files |= {path for path in with_name.files if self._backend.plugin.language_of(path)}
+            if with_name.unknown or len(files) > _MOST_FILES:
+                return False
+            word = re.compile(rf"\b{re.escape(name)}\s*!")
+            for path in files:
+                if (macros := await self._read(path)) is None:
+                    return False
+                content = self._texts[path].content
+                for one in macros.definitions:
+                    if one.name not in names and word.search(content, one.start, one.end):
+                        todo.add(one.name)
+        for path in sorted(files):
+            calls = self._macros[path].calls
+            self._calls += [(path, number) for number, call in enumerate(calls) if self._has(path, call, names)]
+        return 0 < len(self._calls) <= _MOST_CALLS
+
+    def _has(self, path: Path, call: Macro, names: set[str]) -> bool:
+        """Whether one of the macros is called, or in what is given to another."""
+        words = re.findall(r"(\w+)\s*!", self._texts[path].content[call.start : call.end])
+        return not names.isdisjoint(words)
+
+    async def meanings(self, trial: Trial) -> dict[Site, Meaning]:
+        """What the places mean in all expansions."""
+        expanded = await self._expand(trial)
+        if expanded is None:
+            return {}
+        for path, now in expanded.items():
+            trial.show(path, now.shown)
+        said: dict[int, set[Site | None]] = defaultdict(set)
+        for path, now in expanded.items():
+            shown = now.shown
+            for start, (_, _, code) in zip(now.starts(), self._marked[path], strict=True):
+                for number, offset in self._words(code):
+                    span = shown.identifier_at(shown.offset_point(start + offset))
+                    said[number].add(await self._asked(trial, path, shown, span, expanded) if span else None)
+        found: dict[Site, Meaning] = {}
+        for number, sites in said.items():
+            place, site = self._places[number], next(iter(sites))
+            if len(sites) == 1 and site is not None:
+                found[place.path, place.span.start] = frozenset([Symbol(frozenset([site]), name=self._name)])
+        return found
+
+    async def _around(self, place: Place) -> Macro | None:
+        self._texts[place.path] = place.text
+        macros = await self._read(place.path)
+        return macros.around(place.text.point_offset(place.span.start)) if macros else None
+
+    async def _read(self, path: Path) -> Macros | None:
+        if path not in self._macros:
+            text = self._texts.get(path) or await text_or_none(self._backend, path)
+            if text is None or (macros := await _macros(self._backend, path, text)) is None:
+                return None
+            self._texts[path], self._macros[path] = text, macros
+        return self._macros[path]
+
+    async def _expand(self, trial: Trial) -> dict[Path, _Expanded] | None:
+        """The texts with all expansions that have one of the places; None if a call cannot be expanded.
+
+        `_marked` has the same parts with marks.
+        """
+        marked = self._with_marks()
+        for path, text in {**{path: self._texts[path] for path, _ in self._calls}, **marked}.items():
+            trial.show(path, text)
+        self._marked: dict[Path, list[tuple[int, int, str]]] = defaultdict(list)
+        found: dict[Path, _Expanded] = {}
+        rules = self._backend.plugin.word_check
+        for path, number in self._calls:
+            text, call = self._texts[path], self._macros[path].calls[number]
+            shown = marked.get(path, text)
+            macros = await _macros(self._backend, path, shown)
+            if macros is None or len(macros.calls) != len(self._macros[path].calls):
+                return None
+            at = position_params(path, shown, shown.offset_point(macros.calls[number].at), trial.encoding)
+            answer = await trial.request(rules.expand_request, at)
+            if not answer:
+                return None
+            code = str(answer[rules.expansion_field]).replace("$crate", "crate")
+            if self._mark.search(code):
+                self._marked[path].append((call.start, call.end, code))
+                plain = self._mark.sub(self._name, code)
+                found.setdefault(path, _Expanded(text)).parts.append((call.start, call.end, plain))
+        for path in marked:
+            if path not in found:
+                trial.show(path, self._texts[path])
+        return found
+
+    def _with_marks(self) -> dict[Path, Text]:
+        """The texts of the places, with marks in their places."""
+        found: dict[Path, Text] = {}
+        by_path: dict[Path, list[tuple[int, int, str]]] = defaultdict(list)
+        for place, mark in zip(self._places, self._marks, strict=True):
+            start = place.text.point_offset(place.span.start)
+            by_path[place.path].append((start, start + len(self._name), mark))
+        for path, parts in by_path.items():
+            found[path] = _Expanded(self._texts[path], sorted(parts)).shown
+        return found
+
+    def _words(self, code: str) -> list[tuple[int, int]]:
+        """The numbers of the places in an expansion with marks, and where their words are without them."""
+        found, grown = [], 0
+        for one in self._mark.finditer(code):
+            found.append((int(one[1]), one.start() - grown))
+            grown += len(one[0]) - len(self._name)
+        return found
+
+    async def _asked(
+        self, trial: Trial, path: Path, shown: Text, span: Span, expanded: Mapping[Path, _Expanded]
+    ) -> Site | None:
+        """The one place where the word is declared; None if it is not known, or made by a macro itself."""
+        at = position_params(path, shown, span.start, trial.encoding)
+        said = locations(await trial.request(self._backend.plugin.word_check.request, at))
+        if len(said) != 1:
+            return None
+        file, start = uri_path(said[0]["uri"]), said[0]["range"]["start"]
+        text = expanded[file].shown if file in expanded else await text_or_none(self._backend, file)
+        if text is None:
+            return None
+        offset = text.point_offset(text.position_point(start, trial.encoding))
+        if file in expanded:
+            if (offset_before := expanded[file].before(offset)) is None:
+                return None
+            text, offset = expanded[file].text, offset_before
+        point = text.offset_point(offset)
+        named = text.identifier_at(point)
+        macros = await _macros(self._backend, file, text)
+        is_declared = macros is not None and (
+            offset in macros.declared or any(one.at == offset for one in macros.definitions)
+        )
+        return (file, point) if is_declared and named and text.slice(named) == self._name else None

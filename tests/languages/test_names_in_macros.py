@@ -1,0 +1,81 @@
+"""Words in the code of Rust's macros, which rust-analyzer reads only where they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from languages.served import ask, write
+from lsp_mcp.errors import LspMcpError
+
+_MANIFEST = '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n'
+_LIBRARY = """\
+macro_rules! counted {
+    () => { 0 };
+    ($one:ident $($more:ident)*) => { 1 + counted!($($more)*) };
+}
+
+pub struct Item;
+pub fn make() -> usize { 1 }
+pub mod other {
+    pub fn make() -> usize { 2 }
+}
+
+macro_rules! function {
+    ($name:ident, $make:ident; $($words:ident)*) => {
+        pub fn $name() -> usize {
+            let item: $crate::Item = $crate::Item;
+            drop(item);
+            make() + other::make() + counted!($($words)*) + $make()
+        }
+    };
+}
+macro_rules! twice {
+    ($name:ident) => { function!($name, drop_all; a b c); };
+}
+fn drop_all() -> usize { 0 }
+function!(one, drop_all; a b);
+twice!(two);
+pub fn all() -> usize { counted!(a b c) + one() + two() + make() }
+"""
+
+
+def _renamed(root: Path, symbol: str, text: str = _LIBRARY) -> str:
+    write(root, {"Cargo.toml": _MANIFEST, "src/lib.rs": text})
+    ask("rust-analyzer", root, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name="Changed", confirmed=True)
+    return (root / "src/lib.rs").read_text()
+
+
+@pytest.mark.parametrize(
+    ("symbol", "changes"),
+    [
+        ("src/lib.rs:1:14", {"counted!": "Changed!", "! counted": "! Changed"}),
+        ("src/lib.rs:6:12", {"Item": "Changed"}),
+        ("src/lib.rs:7:8", {" make() ": " Changed() ", "    pub fn Changed": "    pub fn make"}),
+        ("src/lib.rs:9:12", {"    pub fn make": "    pub fn Changed", "::make": "::Changed"}),
+    ],
+    ids=["a macro that macros call", "a type", "a function", "another of its name"],
+)
+def test_words_in_macros_are_renamed_that_mean_the_symbol_wherever_these_are_called(
+    tmp_path: Path, symbol: str, changes: dict[str, str]
+) -> None:
+    wanted = _LIBRARY
+    for before, after in changes.items():
+        wanted = wanted.replace(before, after)
+    assert _renamed(tmp_path, symbol) == wanted
+
+
+def test_a_word_that_means_two_symbols_by_where_its_macro_is_called_refuses_the_rename(tmp_path: Path) -> None:
+    text = (
+        "macro_rules! made {\n    () => { make() };\n}\npub fn make() {}\npub fn first() { made!() }\n"
+        "pub mod other {\n    pub fn make() {}\n    pub fn second() { made!() }\n}\n"
+    )
+    with pytest.raises(LspMcpError, match="1 occurrence of make that rust-analyzer does not explain: src"):
+        _renamed(tmp_path, "src/lib.rs:4:8", text)
+
+
+def test_a_word_of_a_macro_that_is_not_called_refuses_the_rename(tmp_path: Path) -> None:
+    text = "pub fn make() {}\n#[macro_export]\nmacro_rules! made {\n    () => { make() };\n}\n"
+    with pytest.raises(LspMcpError, match="1 occurrence of make that rust-analyzer does not explain"):
+        _renamed(tmp_path, "src/lib.rs:1:8", text)
