@@ -53,9 +53,12 @@ def _renamed(root: Path, symbol: str, text: str = _LIBRARY) -> str:
         ("src/lib.rs:1:14", {"counted!": "Changed!", "! counted": "! Changed"}),
         ("src/lib.rs:6:12", {"Item": "Changed"}),
         ("src/lib.rs:7:8", {" make() ": " Changed() ", "    pub fn Changed": "    pub fn make"}),
+        ("src/lib.rs:17:38", {"counted!": "Changed!", "! counted": "! Changed"}),
+        ("src/lib.rs:3:43", {"counted!": "Changed!", "! counted": "! Changed"}),
+        ("src/lib.rs:17:13", {" make() ": " Changed() ", "    pub fn Changed": "    pub fn make"}),
         ("src/lib.rs:9:12", {"    pub fn make": "    pub fn Changed", "::make": "::Changed"}),
     ],
-    ids=["a macro that macros call", "a type", "a function", "another of its name"],
+    ids=["macro", "type", "function", "its use in a macro", "in its own code", "that of the function", "another"],
 )
 def test_words_in_macros_are_renamed_that_mean_the_symbol_wherever_these_are_called(
     tmp_path: Path, symbol: str, changes: dict[str, str]

@@ -28,6 +28,11 @@ class Place(NamedTuple):
     around: Span | None = None  # the declaration of that symbol, if known
 
     @property
+    def site(self) -> tuple[Path, Point]:
+        """Where it begins."""
+        return self.path, self.span.start
+
+    @property
     def code(self) -> str:
         """The source line that it starts on, trimmed, and shortened around the place if it is long."""
         return shown_line(self.text, self.span)

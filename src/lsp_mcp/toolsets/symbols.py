@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from lsp_mcp.anchors import Anchor, encode_file, is_anchor, parse_anchor
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import AnchorError, PathError, PointError
+from lsp_mcp.errors import AnchorError, PathError, PointError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site, misread
+from lsp_mcp.evidence.explainers.as_expanded import declared_by_macros
 from lsp_mcp.features.finding.anchor_memory import Followed, LostError, Other
 from lsp_mcp.features.finding.given_name import given_by
 from lsp_mcp.gaps import Gap, news
@@ -198,7 +199,8 @@ class Targets:
         target = SymbolTarget(
             handle.backend, path, text, await _bound(handle.backend, path, text, identifier), resolved
         )
-        return await (await self._declared(await self._named_by_import(target))).loaded()
+        target = await self._named_by_macro(await self._named_by_import(target))
+        return await (await self._declared(target)).loaded()
 
     async def _named_by_import(self, target: SymbolTarget) -> SymbolTarget:
         """Where an import of another file gives its name to `target`, if the server takes it for what is imported."""
@@ -214,6 +216,22 @@ class Targets:
         said = f"{self.anchor(target.path, at)} means {self.anchor(found[0], found[1].start)}"
         resolved = (*target.resolved, news("resolved", said))
         return SymbolTarget(backend, found[0], await backend.documents.open(found[0]), found[1], resolved)
+
+    async def _named_by_macro(self, target: SymbolTarget) -> SymbolTarget:
+        """Where the word that is `target` is declared, if it is in the code of a macro, of which the server knows
+        nothing.
+        """
+        if not target.name.isidentifier():
+            return target
+        backend, place = target.backend, Place(target.path, target.identifier, target.text)
+        try:
+            found = await declared_by_macros(backend, place)
+        except RefusedError:
+            return target
+        if found is None or not found.path.is_relative_to(backend.root):
+            return target
+        said = f"{self.anchor(*place.site)} means {self.anchor(*found.site)}"
+        return SymbolTarget(backend, found.path, found.text, found.span, (*target.resolved, news("resolved", said)))
 
     async def _declared(self, target: SymbolTarget) -> SymbolTarget:
         """The declaration of `target`, if that is in a file whose names have their meaning only where it is included.

@@ -17,7 +17,7 @@ from lsp_mcp.evidence.explainers.by_definition import says
 from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.places import Place, by_file, position_params, text_or_none
-from lsp_mcp.requests.scope import locations
+from lsp_mcp.requests.scope import definition_places, locations
 from lsp_mcp.syntax.expansions import EXPANSIONS, Macro, Macros, macros_in
 from lsp_mcp.syntax.grammars import has_query
 from lsp_mcp.text import Span, Text
@@ -29,6 +29,7 @@ _MOST_CALLS = 60  # expanded
 _MOST_KEPT = 2_000  # places
 _Group = tuple[Site, ...]
 _MEANT: RememberedOf[Backend, _Group, int, Mapping[Site, Meaning]] = RememberedOf(_MOST_KEPT)
+_STATES: RememberedOf[Backend, int, int, int] = RememberedOf(_MOST_KEPT)  # generations that are an earlier one
 
 
 class AsExpanded:
@@ -65,23 +66,48 @@ async def meanings_in_macros(backend: Backend, places: Sequence[Place]) -> Mappi
         return {}
     group = tuple(sorted((place.path, place.span.start) for place in places))
     kept = _MEANT.for_owner(backend)
-    if (known := kept.get(group, backend.generation)) is not None:
+    if (known := kept.get(group, _state(backend))) is not None:
         return known
     search = _Search(backend, places)
     if not await search.find_calls():
         return {}
     try:
         async with backend.problems.trial() as trial:
-            began = backend.generation
+            began, state = backend.generation, _state(backend)
             found = await search.meanings(trial)
     except RefusedError:
         return {}
     if backend.generation == began + 1:  # which the trial alone makes it grow by
-        kept.put(group, backend.generation, found, 1 + len(found))
+        _STATES.for_owner(backend).put(backend.generation, 0, state, 1)
+        kept.put(group, state, found, 1 + len(found))
     return found
 
 
+async def declared_by_macros(backend: Backend, place: Place) -> Place | None:
+    """Where the word at `place`, in the code of a macro, is declared, if the server does not know that by itself.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    if not backend.plugin.word_check.expand_request or not (await _in_macros(backend, [place]))[0]:
+        return None
+    if await definition_places(backend, place.path, place.span.start):
+        return None
+    for meaning in (await meanings_in_macros(backend, [place])).values():
+        for path, start in (site for one in meaning for site in one.sites):
+            text = await backend.documents.open(path)
+            if span := text.identifier_at(start):
+                return Place(path, span, text)
+    return None
+
+
 # --- inside ------------------------------------------------------------------------------------
+
+
+def _state(backend: Backend) -> int:
+    """The generation of the present texts: trials make it grow, and leave the texts as they were."""
+    known = _STATES.for_owner(backend).get(backend.generation, 0)
+    return backend.generation if known is None else known
 
 
 async def _in_macros(backend: Backend, places: Iterable[Place]) -> tuple[list[Place], list[Place]]:
