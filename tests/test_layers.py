@@ -92,6 +92,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "exports",
             "exposed",
             "made",
+            "expansions",
             "parameters",
             "own_class",
             "attributes",

@@ -35,7 +35,7 @@ class _Line(Struct, frozen=True):
 def doc_tests(path: Path, text: Text) -> Examples | None:
     """The text of `path` with a module for each of its doc tests at the end; None if there are none.
 
-    Those that are no code by themselves are left out.
+    What is not code by itself is left out.
     """
     crate = _crate_name(path)
     grammar = grammar_of("rust")
