@@ -327,3 +327,46 @@ def test_an_error_whose_text_has_the_new_name_is_not_a_new_error_of_a_rename(
         assert typescript.trouble(tmp_path, ["a.ts"]) == (
             "a.ts:3: TS2322: Type 'number' is not assignable to type 'Deck'."
         )
+
+
+def test_a_rename_changes_no_variable_of_another_function_and_answers_have_what_passes_a_symbol_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    graphs = importlib.import_module("graph")
+
+    def symbol(kind: str, *lines: int, family: str = "", passed: tuple[str, ...] = ()) -> Any:
+        places = frozenset(graphs.Place("a.js", line, 1) for line in lines)
+        first = min(places).shown
+        return graphs.Symbol(first, "one", kind, places, places, family=family or first, passed=passed)
+
+    every = [symbol("class", 1, 2, family="f", passed=("a.js#3:1",)), symbol("local", 3, 4, family="f")]
+    every += [symbol("local", 5, 6), symbol("field", 7)]
+    graph = graphs.Graph({one.id: one for one in every})
+    assert {at.line for at in graph.required(every[0])} == {1, 2, 3, 4}
+    assert {at.line for at in graph.foreign_locals(every[0], graph.at)} == {5, 6}
+    assert {at.line for at in graph.foreign_locals(every[2], graph.at)} == {3, 4}
+
+
+def test_a_property_of_what_a_commonjs_module_exports_is_a_symbol_of_its_own_however_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    oracle = importlib.import_module("typescript_oracle")
+    if not oracle._COMPILER.is_file():
+        pytest.skip("TypeScript's compiler API is not installed")
+    options = {"allowJs": True, "checkJs": True, "module": "commonjs", "noEmit": True, "types": []}
+    (tmp_path / "tsconfig.json").write_text(json.dumps({"compilerOptions": options}))
+    (tmp_path / "env.d.ts").write_text("declare const require: any;\ndeclare const module: any;\n")
+    (tmp_path / "b.js").write_text("const { One } = require('./a');\nnew One(require('./a').Two);\n")
+    with oracle.typescript_oracle() as asked:
+        graphs = []
+        for exported in ("One, Two", "One: One, Two"):
+            (tmp_path / "a.js").write_text(f"class One {{}}\nclass Two {{}}\nmodule.exports = {{ {exported} }};\n")
+            graphs.append(asked.graph(tmp_path))
+    for graph in graphs:
+        assert {at.shown for at in graph.required(graph.symbols["a.js#1:7"])} >= {"b.js#1:9", "b.js#2:5"}
+        assert {at.shown for at in graph.symbols["b.js#1:9"].uses} == {"b.js#1:9", "b.js#2:5"}
+        assert any(
+            "b.js#2:24" in {at.shown for at in one.uses} for one in graph.symbols.values() if one.kind == "member"
+        )

@@ -29,7 +29,8 @@ class Symbol:
     `uses` are these places, including declarations; `calls` are the calls among them. `where` are its definitions, or
     declarations if there is none. `family` names the symbols that a language server may treat as this one by design: a
     method and those it implements; their places are neither wrong in an answer, nor missing. `subtypes` are the ids of
-    all types below this one, `found` where running code asks for an interface by which it finds this method.
+    all types below this one, `found` where running code asks for an interface by which it finds this method, `passed`
+    those of the symbols that pass this one on by its own name (`module.exports = {a}`), which others use instead.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Symbol:
     calls: frozenset[Place] = frozenset()
     subtypes: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
     allowed: frozenset[Place] = frozenset()  # places that are neither required nor wrong
     elsewhere: frozenset[Place] = frozenset()  # its places in other configurations only
     forms: Mapping[Place, str] = field(
@@ -76,6 +78,24 @@ class Graph:
             for place in symbol.uses:
                 at[place].append(symbol)
         return dict(at)
+
+    def required(self, symbol: Symbol, *, calls: bool = False) -> frozenset[Place]:
+        """The places in the tree, or the `calls` among them, that an answer about `symbol` must have."""
+        every = {symbol.id: symbol}
+        todo = [symbol]
+        while todo:
+            more = [self.symbols[id_] for id_ in todo.pop().passed if id_ in self.symbols and id_ not in every]
+            every |= {one.id: one for one in more}
+            todo += more
+        places = (one.calls if calls else one.uses for one in every.values())
+        return frozenset(at for some in places for at in some if not at.file.startswith("/"))
+
+    def foreign_locals(self, symbol: Symbol, places: Iterable[Place]) -> set[Place]:
+        """Those of `places` that are of variables in functions, and of none that has to do with `symbol`."""
+        if not self.total:
+            return set()
+        others = set(places) - self.family(symbol)
+        return {at for at in others if at in self.at and all(one.kind == "local" for one in self.at[at])}
 
     @cached_property
     def words(self) -> frozenset[str]:

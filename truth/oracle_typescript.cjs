@@ -111,6 +111,9 @@ class Reader {
     } else if (ts.isImportClause(node) && node.name) {
       this.loaded.push([this.id(this.checker.getSymbolAtLocation(node.name)), node.parent.moduleSpecifier]);
     } else if (ts.isVariableDeclaration(node) && isRequire(node.initializer, file)) this.required(node);
+    if (ts.isBinaryExpression(node) && /^module\.exports$/.test(node.left.getText(file)) && ts.isObjectLiteralExpression(node.right)) {
+      for (const one of node.right.properties) this.passed(one);
+    }
     if ((ts.isClassLike(node) || ts.isInterfaceDeclaration(node)) && node.name) this.heritage(node);
     for (const doc of node.jsDoc || []) this.walk(doc, file, true);
     ts.forEachChild(node, (child) => this.walk(child, file, comment));
@@ -132,10 +135,28 @@ class Reader {
     for (const one of ts.isObjectBindingPattern(node.name) ? node.name.elements : []) {
       if (!ts.isIdentifier(one.name)) continue;
       const symbol = this.checker.getSymbolAtLocation(one.name);
-      for (const target of this.aliases(symbol)) this.join(this.id(symbol), this.id(target));
       const property = this.checker.getPropertyOfType(this.checker.getTypeAtLocation(node.name), (one.propertyName || one.name).text);
-      for (const target of property ? this.aliases(property) : []) this.join(this.id(symbol), this.id(target));
+      for (const target of property ? this.aliases(property) : []) this.pass(this.id(target), this.id(symbol), one.name);
     }
+  }
+
+  // A property of what a module exports, and the variable that it has: a server may take it for that.
+  passed(property) {
+    const {name, initializer} = property;
+    if (!name || !ts.isIdentifier(name)) return;
+    const isShort = ts.isShorthandPropertyAssignment(property);
+    if (!isShort && !(initializer && ts.isIdentifier(initializer))) return;
+    const own = this.id(this.checker.getSymbolAtLocation(name));
+    const value = isShort ? this.checker.getShorthandAssignmentValueSymbol(property) : this.checker.getSymbolAtLocation(initializer);
+    for (const target of this.aliases(value)) {
+      this.pass(this.id(target), own, name);
+    }
+  }
+
+  // `own` stands for `id` where it is called `name`.
+  pass(id, own, name) {
+    this.join(own, id);
+    if (own && id && own !== id && this.symbols.get(id).name === spelled(name)) this.symbols.get(id).passed.push(own);
   }
 
   // `default` in `export default name`, by which others import it: a server may list it.
@@ -251,7 +272,9 @@ class Reader {
       if (!target || target.escapedName === 'unknown' || target.flags & ts.SymbolFlags.Module && !(target.flags & ~ts.SymbolFlags.Module)) {
         return [...found, symbol];
       }
-      const wholly = symbol.declarations?.some((one) => ts.isNamespaceImport(one) || ts.isNamespaceExport(one) || ts.isImportEqualsDeclaration(one));
+      const wholly = symbol.declarations?.some((one) => ts.isNamespaceImport(one) || ts.isNamespaceExport(one) || ts.isImportEqualsDeclaration(one)
+        // `module.exports = {a}`, whatever stands beside it, and `const {a} = require(…)`: a property and a variable.
+        || ts.isShorthandPropertyAssignment(one) || ts.isBindingElement(one));
       if (wholly) return [...found, symbol];
       const names = new Set((target.declarations || []).map((one) => name(one)?.text).filter(Boolean));
       const isRenamed = !names.has(symbol.name) || symbol.declarations?.some(ts.isImportClause);
@@ -291,7 +314,7 @@ class Reader {
     if (!this.symbols.has(id)) {
       const kind = kindOf(first);
       this.symbols.set(id, {
-        id, name: spelled(node), kind, uses: [], allowed: [], calls: [], forms: [], where: places.flat(), derived: [],
+        id, name: spelled(node), kind, uses: [], allowed: [], calls: [], forms: [], where: places.flat(), derived: [], passed: [],
         package: this.files[file], owner: owner(first), generic: !!first.typeParameters?.length, outside: this.files[file].startsWith('/'),
         exported: !!(ts.getCombinedModifierFlags(first) & ts.ModifierFlags.Export) && !(ts.getCombinedModifierFlags(first) & ts.ModifierFlags.Default),
       });

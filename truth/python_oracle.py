@@ -118,7 +118,7 @@ class _Linker:
                 own = [at for at, kind in bound if kind not in ("import", "passed")]
                 if scope.passed_on.get(name) or not bound or all(kind == "passed" for kind in kinds):
                     continue
-                if any(not one.name and not self._module(file, one) for one in scope.imports[name]):
+                if any(not one.name and self._is_of_others(file, one) for one in scope.imports[name]):
                     continue  # a module of others, or something in its place
                 if "import" in kinds and not own and len(set(map(repr, scope.imports[name]))) == 1:
                     target = self._target(file, scope.imports[name][0])
@@ -135,6 +135,10 @@ class _Linker:
                 one.owner = scope.name if scope.kind == "class" else ""
                 one.module = file
                 one.where |= {self._place(file, at) for at in own}
+
+    def _is_of_others(self, file: str, what: Import) -> bool:
+        found = self._module(file, what)
+        return not found or found.startswith("/")
 
     def _members(self, file: str, module: Module) -> None:
         """Attributes that methods store on `self`."""

@@ -37,7 +37,7 @@ def references_outcome(answer: Answer, graph: Graph, at: Place) -> Outcome:
     allowed = graph.unknown(got).union(*(graph.family(symbol) for symbol in there))
     unread = graph.unread_places(there[0])
     outcomes = [
-        judged(answer, got, _required(symbol), allowed, unread, symbol.elsewhere, symbol.has_unnamed)
+        judged(answer, got, graph.required(symbol), allowed, unread, symbol.elsewhere, symbol.has_unnamed)
         for symbol in there
     ]
     return min(outcomes, key=lambda outcome: list(Verdict).index(outcome.verdict))
@@ -65,7 +65,7 @@ def random_callers(session: Session, graph: Graph, rng: random.Random) -> Iterat
         )
         unread = graph.unread_places(symbol)
         allowed = graph.family(symbol) | graph.unknown(sites)
-        yield answer, judged(answer, sites, symbol.calls, allowed, unread, (), symbol.has_unnamed)
+        yield answer, judged(answer, sites, graph.required(symbol, calls=True), allowed, unread, (), symbol.has_unnamed)
 
 
 def random_subtypes(session: Session, graph: Graph, rng: random.Random) -> Iterator[tuple[Answer, Outcome]]:
@@ -127,10 +127,6 @@ def _words(name: str) -> list[str]:
     while (shorter := _INNERMOST.sub("", name)) != name:
         name = shorter
     return name.partition("<")[0].replace("::", ".").split(".")
-
-
-def _required(symbol: Symbol) -> frozenset[Place]:
-    return frozenset(at for at in symbol.uses if not at.file.startswith("/"))
 
 
 def _inside(places: Iterator[Place]) -> set[Place]:

@@ -28,8 +28,9 @@ def random_renames(
 
     Right: compilers and checkers say nothing new (for Go: `go build`, `go vet`, and `go test -run XXX`; for C and C++:
     the compiler, of each unit that includes what changed); no file has another change than the new name for the old;
-    and either the name changed at all places that the oracle has for the symbol and at none that it has for another,
-    or, always if something else has the new name, the oracle, asked about the tree as it is now, sees the same symbols
+    no variable of a function changes that has nothing to do with the symbol; and either the name changed at all places
+    that the oracle has for the symbol and at none that it has for another, or, always if something else has the new
+    name, the oracle, asked about the tree as it is now, sees the same symbols
     spelled at the same places as before, and the same types below each.
     Rightly refused: the same rename, made at exactly the places that the oracle has for the symbol, would not keep the
     code as it is; or the word is where the oracle does not read.
@@ -73,6 +74,8 @@ def _applied(answer: Answer, language: Language, live: Path, graph: Graph, symbo
             places |= there[0]
             moved |= there[1]
     others = places - symbol.uses  # comments, code that the oracle does not read, and a mistake or a related symbol
+    if foreign := sorted(graph.foreign_locals(symbol, others)):
+        why = why or f"another variable is renamed, too: {', '.join(place.shown for place in foreign[:8])}"
     is_taken = name in graph.words
     differs = is_taken or moved or symbol.found or not symbol.uses <= places
     if not language.compares:

@@ -84,6 +84,7 @@ def _graph(answer: dict[str, Any]) -> Graph:
             outside=found["outside"],
             calls=frozenset(triples(found["calls"], files)),
             subtypes=tuple(sorted(_classes(found["id"], below))),
+            passed=tuple(found["passed"]),
             allowed=frozenset(triples(found["allowed"], files)),
             forms=forms,
             exported=found["exported"],

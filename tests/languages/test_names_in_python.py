@@ -233,3 +233,24 @@ def test_names_in_strings_of_a_module_and_a_class_are_renamed_and_can_be_asked_a
     answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name="another")
     assert (tmp_path / "cards.py").read_text() == NAMED["cards.py"].replace(old, "another")
     assert "status: complete" in answer
+
+
+FORMATTED = {
+    "pattern.py": (
+        'token = r"\\w+"\ndate = "x"\n\nline = (\n    r"(?P<token>{token})"\n    r":{{date}}".format(**globals())\n)\n'
+        'other = f"{date}" + "{date}"\n\n\n'
+        'def show(size):\n    width = size + 1\n    return "%(width)d" % locals()\n'
+    ),
+}
+
+
+@pytest.mark.parametrize(("at", "line"), [("pattern.py:1:1", 5), ("pattern.py:12:5", 13)])
+def test_a_name_by_which_globals_or_locals_fill_a_string_must_be_confirmed(at: str, line: int, tmp_path: Path) -> None:
+    said = refusal(tmp_path, FORMATTED, at)
+    assert f"stays as it is in pattern.py:{line} (a string that the names in scope fill)" in said
+
+
+def test_a_name_in_a_string_that_is_filled_with_values_is_no_such_use(tmp_path: Path) -> None:
+    write(tmp_path, PROJECT | FORMATTED)
+    answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="pattern.py:2:1", new_name="day")
+    assert "status: complete" in answer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from lsp_mcp.servers.traits import Implied, Mention, Overriding, Renaming, Serializing
 
 _IN_BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
@@ -11,8 +13,16 @@ _DECORATED = (
 _FILLED = rf"(?:\bdef[ \t]+test\w*|{_DECORATED}\w+)\s*{_IN_BRACKETS}"
 _BY_STRING = r"\b(?:usefixtures|getfixturevalue)\s*\([^()]*\)"
 _KEY = r"(?<=[\"'])(?P<name>{name})(?=[\"'])"
+_STRING = r"(?<![\w\"'])[rRuU]?(?:\"\"\"[\s\S]*?\"\"\"|'{3}[\s\S]*?'{3}|\"(?!\")[^\"\n]*\"|'(?!')[^'\n]*')"
+_FILLED_BY_NAMES = rf"(?:{_STRING}\s*)+\)?\s*(?:\.format(?:_map\(|\(\s*\*\*)|%\s*\(?)\s*(?:globals|locals|vars)\(\)"
+_FORMATTED = Mention(
+    what="a string that the names in scope fill", files=r"\.py$", within=_FILLED_BY_NAMES, beside=False,
+    pattern=r"(?:(?<!\{)\{|%\()(?P<name>{name})(?=[!:.\[})])", kinds=("variable", "constant", "function", "class"),
+)  # fmt: skip
 
 MENTIONS = (
+    _FORMATTED,
+    replace(_FORMATTED, is_local=True),
     Mention(what="a notebook", files=r"\.ipynb$", pattern=r"\b(?P<name>{name})\b", beside=False),
     Mention(
         what="an entry point", files=r"(?:^|/)(?:pyproject\.toml|setup\.cfg|setup\.py)$", beside=False,
