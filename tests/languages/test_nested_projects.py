@@ -84,17 +84,19 @@ def test_python_projects_in_folders_find_their_packages_and_their_own_code(tmp_p
     asked("basedpyright", tmp_path, PYTHON, questions)
 
 
-def test_a_module_that_two_python_projects_have_is_none_of_them(tmp_path: Path) -> None:
+def test_a_module_that_two_python_projects_have_is_for_each_its_own(tmp_path: Path) -> None:
     files = {
         **{f"{name}/pyproject.toml": "[project]\n" for name in ("a", "b")},
         **{f"{name}/app/__init__.py": f"def {name}_only() -> int:\n    return 1\n" for name in ("a", "b")},
-        "b/tests/test_b.py": "from app import b_only\n\nb_only()\n",
+        **{f"{name}/tests/test_{name}.py": f"from app import {name}_only\n\n{name}_only()\n" for name in ("a", "b")},
     }
 
     def questions(ask: Ask) -> None:
-        uses = ask("find_symbol_references_by_anchor", symbol_anchor="py://b/app/__init__.py#1:5")
-        assert uses["status"] == "complete" or "unverified" in uses["status"]
-        assert uses["status"] != "complete" or len(uses["references"]) == 3
+        for name in ("a", "b"):
+            uses = ask("find_symbol_references_by_anchor", symbol_anchor=f"py://{name}/app/__init__.py#1:5")
+            test = f"{name}/tests/test_{name}.py"
+            assert places(uses) == [(f"{name}/app/__init__.py", 1), (test, 1), (test, 3)]
+            assert uses["status"].startswith("complete")
 
     asked("basedpyright", tmp_path, files, questions)
 
@@ -147,7 +149,9 @@ def test_a_cargo_workspace_that_is_new_is_loaded_and_one_that_is_gone_forgotten(
 
 def test_a_python_project_that_is_new_finds_its_packages_and_its_own_code(tmp_path: Path) -> None:
     def questions(ask: Ask) -> None:
-        assert ask("find_symbol_references_by_anchor", symbol_anchor="py://worker/worker/jobs.py#1:5")["status"]
+        known = ask("find_symbol_references_by_anchor", symbol_anchor="py://worker/worker/jobs.py#1:5")
+        assert places(known) == [("worker/run.py", 1), ("worker/run.py", 3), ("worker/worker/jobs.py", 1)]
+        assert known["status"] == "complete"
         write(tmp_path, {name: text for name, text in PYTHON.items() if name.startswith("api/")})
         uses = ask("find_symbol_references_by_anchor", symbol_anchor="py://api/src/api/models.py#1:5")
         assert [line for _, line in places(uses)] == [1, 1, 4]
