@@ -235,3 +235,41 @@ def test_a_name_that_another_module_exports_is_refused_where_a_file_exports_all_
     with pytest.raises(LspMcpError, match=r"internal\.ts#2: Module .* has already exported a member named 'second'"):
         renamed("typescript", WHOLE, tmp_path, "api/one.ts:1:18", "second")
     assert {file: (tmp_path / file).read_text() for file in WHOLE} == WHOLE
+
+
+SEVERAL = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "commonjs", "target": "es2022", "types": []}}',
+    "shapes.ts": (
+        "export interface «Shape» {\n  size: number;\n}\nexport namespace geo {\n  export const pi = 3;\n}\n"
+        "export import Short = geo;\n"
+    ),
+    "other.ts": (
+        'import { type «Shape», Short } from "./shapes";\n\ndeclare module "./shapes" {\n  interface «Shape» {\n'
+        "    extra?: number;\n  }\n}\nexport const fn = (shape: «Shape») => (shape.extra ?? 1) + Short.pi;\n"
+    ),
+    "eq.ts": "class Parser {\n  first = 1;\n}\nexport = Parser;\n",
+    "use.ts": 'import Given = require("./eq");\n\nexport const one = new Given().first;\n',
+}
+
+
+@pytest.mark.parametrize("at", ["shapes.ts:1:18", "other.ts:1:15", "other.ts:8:28"])
+def test_what_several_files_declare_is_renamed_in_all_of_them_from_where_it_is_imported(
+    at: str, tmp_path: Path
+) -> None:
+    said = renamed("typescript", {file: before(text) for file, text in SEVERAL.items()}, tmp_path, at, "Figure")
+    assert {file: (tmp_path / file).read_text() for file in SEVERAL} == {
+        file: text.replace("«Shape»", "Figure") for file, text in SEVERAL.items()
+    }
+    assert "status: complete" in said
+
+
+@pytest.mark.parametrize(("at", "name"), [("eq.ts:1:7", "Parser"), ("other.ts:8:58", "Short")])
+def test_names_that_import_assignments_give_stay_unless_they_are_asked_about(
+    at: str, name: str, tmp_path: Path
+) -> None:
+    files = {file: before(text) for file, text in SEVERAL.items()}
+    said = renamed("typescript", files, tmp_path, at, "Brief")
+    assert {file: (tmp_path / file).read_text() for file in files} == {
+        file: text.replace(name, "Brief") for file, text in files.items()
+    }
+    assert "status: complete" in said

@@ -103,6 +103,14 @@ async def _with_importers(
         if texts == {new_name} and found <= uses.keys():
             add_edits(edit, more)
         done |= {key, *found}
+    for document, changes in edited_documents(edit):
+        there = {}
+        for change in changes:
+            key = key_of(Location(uri=document["uri"], range=change["range"]))
+            # Asked at an import of what several files declare, it gives that another name there: `name as new_name`.
+            if key not in there or change["newText"] == new_name:
+                there[key] = change
+        changes[:] = there.values()
 
 
 async def _spells(backend: Backend, location: Location, name: str) -> bool:

@@ -3,3 +3,5 @@
 (import_clause (identifier) @alias)
 ((variable_declarator name: (identifier) @alias value: (call_expression function: (identifier) @_require))
  (#eq? @_require "require"))
+(import_require_clause (identifier) @alias)
+(import_alias . (identifier) @alias)
