@@ -273,3 +273,24 @@ def test_names_that_import_assignments_give_stay_unless_they_are_asked_about(
         file: text.replace(name, "Brief") for file, text in files.items()
     }
     assert "status: complete" in said
+
+
+SIGNS = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler"}}',
+    "core.ts": "export class $«Card»<T> {\n  one?: T;\n}\nexport class Card {}\n",
+    "index.ts": 'export * from "./core";\n',
+    "main.ts": (
+        'import { $«Card», Card } from "./index";\n\nexport const make = (of: $«Card»<string>) => [of, new Card()];\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("at", ["core.ts:1:15", "main.ts:1:11", "main.ts:3:28"])
+def test_a_name_that_begins_with_a_sign_is_renamed_in_all_files_from_where_it_is_imported(
+    at: str, tmp_path: Path
+) -> None:
+    said = renamed("typescript", {file: before(text) for file, text in SIGNS.items()}, tmp_path, at, "Figure")
+    assert {file: (tmp_path / file).read_text() for file in SIGNS} == {
+        file: text.replace("«Card»", "Figure") for file, text in SIGNS.items()
+    }
+    assert "status: complete" in said

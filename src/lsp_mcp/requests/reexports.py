@@ -43,8 +43,8 @@ async def declared(backend: Backend, path: Path, identifier: Span) -> tuple[Path
         return here
     file, start = places[0]
     there = await text_or_none(backend, file)
-    span = there.identifier_at(start) if there else None
-    return (file, span) if there and span and span.start == start and there.slice(span) == name else here
+    span = there.identifier_at(start, language.name_prefixes) if there else None
+    return (file, span) if there and span and span.start >= start and there.slice(span) == name else here
 
 
 def _brings(text: Text, language_id: str, identifier: Span) -> bool:
