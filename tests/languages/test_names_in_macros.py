@@ -82,3 +82,11 @@ def test_a_word_of_a_macro_that_is_not_called_refuses_the_rename(tmp_path: Path)
     text = "pub fn make() {}\n#[macro_export]\nmacro_rules! made {\n    () => { make() };\n}\n"
     with pytest.raises(LspMcpError, match="1 occurrence of make that rust-analyzer does not explain"):
         _renamed(tmp_path, "src/lib.rs:1:8", text)
+
+
+def test_a_macro_is_renamed_that_only_another_calls_and_that_calls_itself(tmp_path: Path) -> None:
+    text = (
+        "macro_rules! inner {\n    (@ $number:expr) => { $number };\n    ($number:expr) => { inner!(@ $number) };\n}\n"
+        "macro_rules! outer {\n    ($number:expr) => { inner!($number) };\n}\npub fn one() -> u32 { outer!(1) }\n"
+    )
+    assert _renamed(tmp_path, "src/lib.rs:1:14", text) == text.replace("inner", "Changed")

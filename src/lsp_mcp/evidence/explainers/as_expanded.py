@@ -208,7 +208,23 @@ class _Search:
 
     async def meanings(self, trial: Trial) -> dict[Site, Meaning]:
         """What the places mean in all expansions."""
-        expanded = await self._expand(trial)
+        said: dict[int, set[Site | None]] = {}
+        while left := [number for number in range(len(self._places)) if number not in said]:
+            # A call of what is marked is not expanded: what is in there is found without that mark.
+            more = await self._meant(trial, left)
+            if not more:
+                break
+            said |= more
+        found: dict[Site, Meaning] = {}
+        for number, sites in said.items():
+            site = next(iter(sites))
+            if len(sites) == 1 and site is not None:
+                found[self._places[number].site] = frozenset([Symbol(frozenset([site]), name=self._name)])
+        return found
+
+    async def _meant(self, trial: Trial, numbers: Sequence[int]) -> dict[int, set[Site | None]]:
+        """What those places mean that are in an expansion if places are marked by these `numbers`."""
+        expanded = await self._expand(trial, numbers)
         if expanded is None:
             return {}
         for path, now in expanded.items():
@@ -220,12 +236,7 @@ class _Search:
                 for number, offset in self._words(code):
                     span = shown.identifier_at(shown.offset_point(start + offset))
                     said[number].add(await self._asked(trial, path, shown, span, expanded) if span else None)
-        found: dict[Site, Meaning] = {}
-        for number, sites in said.items():
-            place, site = self._places[number], next(iter(sites))
-            if len(sites) == 1 and site is not None:
-                found[place.path, place.span.start] = frozenset([Symbol(frozenset([site]), name=self._name)])
-        return found
+        return said
 
     async def _around(self, place: Place) -> Macro | None:
         self._texts[place.path] = place.text
@@ -240,21 +251,22 @@ class _Search:
             self._texts[path], self._macros[path] = text, macros
         return self._macros[path]
 
-    async def _expand(self, trial: Trial) -> dict[Path, _Expanded] | None:
+    async def _expand(self, trial: Trial, numbers: Sequence[int]) -> dict[Path, _Expanded] | None:
         """The texts with all expansions that have one of the places; None if a call cannot be expanded.
 
         `_marked` has the same parts with marks.
         """
-        marked = self._with_marks()
+        marked = self._with_marks(numbers)
         for path, text in {**{path: self._texts[path] for path, _ in self._calls}, **marked}.items():
             trial.show(path, text)
         self._marked: dict[Path, list[tuple[int, int, str]]] = defaultdict(list)
         found: dict[Path, _Expanded] = {}
         rules = self._backend.plugin.word_check
+        shown_macros = {path: await _macros(self._backend, path, text) for path, text in marked.items()}
         for path, number in self._calls:
             text, call = self._texts[path], self._macros[path].calls[number]
             shown = marked.get(path, text)
-            macros = await _macros(self._backend, path, shown)
+            macros = shown_macros.get(path, self._macros[path])
             if macros is None or len(macros.calls) != len(self._macros[path].calls):
                 return None
             at = position_params(path, shown, shown.offset_point(macros.calls[number].at), trial.encoding)
@@ -271,11 +283,11 @@ class _Search:
                 trial.show(path, self._texts[path])
         return found
 
-    def _with_marks(self) -> dict[Path, Text]:
-        """The texts of the places, with marks in their places."""
+    def _with_marks(self, numbers: Sequence[int]) -> dict[Path, Text]:
+        """The texts of the places, with marks in place of those with these `numbers`."""
         found: dict[Path, Text] = {}
         by_path: dict[Path, list[tuple[int, int, str]]] = defaultdict(list)
-        for place, mark in zip(self._places, self._marks, strict=True):
+        for place, mark in ((self._places[number], self._marks[number]) for number in numbers):
             start = place.text.point_offset(place.span.start)
             by_path[place.path].append((start, start + len(self._name), mark))
         for path, parts in by_path.items():
