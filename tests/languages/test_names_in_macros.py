@@ -90,3 +90,32 @@ def test_a_macro_is_renamed_that_only_another_calls_and_that_calls_itself(tmp_pa
         "macro_rules! outer {\n    ($number:expr) => { inner!($number) };\n}\npub fn one() -> u32 { outer!(1) }\n"
     )
     assert _renamed(tmp_path, "src/lib.rs:1:14", text) == text.replace("inner", "Changed")
+
+
+@pytest.mark.parametrize("crate", ["first", "second"])
+def test_a_macro_of_another_crate_means_the_symbols_of_its_own(tmp_path: Path, crate: str) -> None:
+    files = {
+        "Cargo.toml": '[workspace]\nmembers = ["first", "second"]\nresolver = "2"\n',
+        "first/Cargo.toml": _MANIFEST.replace("sample", "first"),
+        "second/Cargo.toml": _MANIFEST.replace("sample", "second") + '[dependencies]\nfirst = { path = "../first" }\n',
+        "first/src/lib.rs": (
+            "pub fn make() -> u32 { 1 }\n#[macro_export]\nmacro_rules! made { () => { $crate::make() }; }\n"
+            "pub fn own() -> u32 { made!() }\n"
+        ),
+        "second/src/lib.rs": "pub fn make() -> u32 { 2 }\npub fn other() -> u32 { first::made!() }\n",
+    }
+    write(tmp_path, files)
+    anchor = f"{crate}/src/lib.rs:1:8"
+    ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor=anchor, new_name="changed")
+    after = {file: (tmp_path / file).read_text() for file in files}
+    file = f"{crate}/src/lib.rs"
+    assert after == files | {file: files[file].replace("make()", "changed()")}
+
+
+def test_a_macro_that_is_called_by_another_name_refuses_the_rename_of_what_it_uses(tmp_path: Path) -> None:
+    text = (
+        "pub mod inside {\n    macro_rules! made { () => { make() }; }\n    pub(crate) use made as called;\n"
+        "    fn make() {}\n    pub fn first() { made!() }\n}\nfn make() {}\nfn second() { inside::called!() }\n"
+    )
+    with pytest.raises(LspMcpError, match="1 occurrence of make that rust-analyzer does not explain"):
+        _renamed(tmp_path, "src/lib.rs:4:8", text)

@@ -188,11 +188,13 @@ class _Search:
             files |= {path for path in with_name.files if self._backend.plugin.language_of(path)}
             if with_name.unknown or len(files) > _MOST_FILES:
                 return False
-            word = re.compile(rf"\b{re.escape(name)}\s*!")
+            word, alias = (re.compile(rf"\b{re.escape(name)}\b{after}") for after in ("", r"\s+as\b"))
             for path in files:
                 if (macros := await self._read(path)) is None:
                     return False
                 content = self._texts[path].content
+                if alias.search(content):
+                    return False  # called by another name
                 for one in macros.definitions:
                     if one.name not in names and word.search(content, one.start, one.end):
                         todo.add(one.name)
@@ -202,9 +204,8 @@ class _Search:
         return 0 < len(self._calls) <= _MOST_CALLS
 
     def _has(self, path: Path, call: Macro, names: set[str]) -> bool:
-        """Whether one of the macros is called, or in what is given to another."""
-        words = re.findall(r"(\w+)\s*!", self._texts[path].content[call.start : call.end])
-        return not names.isdisjoint(words)
+        """Whether one of the macros is called, or given to another, which may call it."""
+        return not names.isdisjoint(re.findall(r"\w+", self._texts[path].content[call.start : call.end]))
 
     async def meanings(self, trial: Trial) -> dict[Site, Meaning]:
         """What the places mean in all expansions."""
@@ -273,7 +274,7 @@ class _Search:
             answer = await trial.request(rules.expand_request, at)
             if not answer:
                 return None
-            code = str(answer[rules.expansion_field]).replace("$crate", "crate")
+            code = str(answer[rules.expansion_field])
             if self._mark.search(code):
                 self._marked[path].append((call.start, call.end, code))
                 plain = self._mark.sub(self._name, code)
