@@ -74,12 +74,12 @@ class Heads:
     async def all_above(self, type_: Container) -> Above:
         """The types above one, on all levels, the nearest first; of those outside, a limited number."""
         types = await _reached(type_, self._types_above)
-        outside = {_site(place): place for one in (type_, *types) for place in (await self.above(one)).outside}
+        outside = {place.site: place for one in (type_, *types) for place in (await self.above(one)).outside}
         todo = list(outside.values())
         while todo and len(outside) < _MOST_OUTSIDE:
             for place in await self._above_outside(todo.pop(0)):
-                if _site(place) not in outside:
-                    outside[_site(place)] = place
+                if place.site not in outside:
+                    outside[place.site] = place
                     todo.append(place)
         return Above(tuple(types), tuple(outside.values()))
 
@@ -124,7 +124,7 @@ class Heads:
 
     async def _above_outside(self, type_: Place) -> list[Place]:
         """Where the types directly above one of other code are declared, as far as the server knows."""
-        if _site(type_) not in self._outside:
+        if type_.site not in self._outside:
             heads = await self._heads_in(type_.path, type_.text)
             head = heads.get(type_.text.point_offset(type_.span.start), TypeHead(0, 0))
             found: list[Place] = []
@@ -133,8 +133,8 @@ class Heads:
                     text = await text_or_none(self._backend, path)
                     if text is not None and (span := text.identifier_at(point)):
                         found.append(Place(path, span, text))
-            self._outside[_site(type_)] = found
-        return self._outside[_site(type_)]
+            self._outside[type_.site] = found
+        return self._outside[type_.site]
 
     async def _declared(self, path: Path, start: Point) -> Container | None:
         """What is declared there, if that is in the workspace."""
@@ -201,10 +201,6 @@ class Heads:
 def site_of(type_: Container) -> Site:
     """Where its name is."""
     return type_.place.path, type_.place.span.start
-
-
-def _site(place: Place) -> Site:
-    return place.path, place.span.start
 
 
 def _names_for(text: Text, language_id: str, name: str) -> tuple[set[str], set[str]]:

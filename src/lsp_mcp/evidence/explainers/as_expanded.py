@@ -49,7 +49,7 @@ class AsExpanded:
         meant = await meanings_in_macros(question.backend, inside) if question.thorough else {}
         same: list[Place] = []
         for place in inside:
-            if meaning := meant.get((place.path, place.span.start)):
+            if meaning := meant.get(place.site):
                 said = await says(question, place, meaning)
                 if said is not None:
                     (same if said else other).append(place)
@@ -64,7 +64,7 @@ async def meanings_in_macros(backend: Backend, places: Sequence[Place]) -> Mappi
     """
     if not places or len(places) > _MOST_PLACES:
         return {}
-    group = tuple(sorted((place.path, place.span.start) for place in places))
+    group = tuple(sorted(place.site for place in places))
     kept = _MEANT.for_owner(backend)
     if (known := kept.get(group, _state(backend))) is not None:
         return known

@@ -36,7 +36,7 @@ class InOtherBuilds:
             other = await uses_in_other_builds(backend, *claim.at, locations)
             searched = frozenset(other.searched)
             same = frozenset([await definitions.site(location) for location in other.locations])
-        ours = [place for place in doubtful if not same.isdisjoint({_site(place), *_sites(question, place)})]
+        ours = [place for place in doubtful if not same.isdisjoint({place.site, *_sites(question, place)})]
         left = left_out - searched
         maybe = [place for place in doubtful if place not in ours and _may_be_same(question, place, left)]
         return so_far.explained(same=ours, unknown=maybe)
@@ -67,11 +67,7 @@ def _may_be_same(question: Question, place: Place, left_out: Collection[Path]) -
 
 
 def _sites(question: Question, place: Place) -> frozenset[Site]:
-    return sites_of(question.definitions.known(_site(place)) or frozenset())
-
-
-def _site(place: Place) -> Site:
-    return place.path, place.span.start
+    return sites_of(question.definitions.known(place.site) or frozenset())
 
 
 async def _location(backend: Backend, site: Site) -> Location:

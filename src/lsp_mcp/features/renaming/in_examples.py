@@ -47,10 +47,10 @@ async def read_examples(backend: Backend, may: Sequence[tuple[Place, str]], site
                     for place in places:
                         is_same = await _says(backend, trial, examples, place, sites)
                         if is_same is not None:
-                            said[place.path, place.span.start] = is_same
+                            said[place.site] = is_same
     except (TimeoutError, LspMcpError) as error:
         log.info("examples were not read to the end: %s", error)
-    known = [(place, what, said.get((place.path, place.span.start))) for place, what in may]
+    known = [(place, what, said.get(place.site)) for place, what in may]
     return Read(
         tuple(place for place, _, is_same in known if is_same),
         tuple((place, what) for place, what, is_same in known if is_same is None),

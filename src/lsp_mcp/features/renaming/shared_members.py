@@ -91,7 +91,7 @@ class _Search:
                     todo.append(other)
         start = {*sites, (path, point)}
         found = [one for type_ in family.values() for one in (await self._in(type_, self._name))[:1]]
-        beside = [Symbol(self._shown(one, family.values()), "method", one) for one in found if _site(one) not in start]
+        beside = [Symbol(self._shown(one, family.values()), "method", one) for one in found if one.site not in start]
         taken = [one for type_ in related.values() for one in (await self._in(type_, new_name))[:1]]
         return SharedMembers(Overrides(beside=tuple(beside)), tuple(taken), await self._outside(family.values()), True)
 
@@ -158,10 +158,6 @@ class _Search:
 def _is_private(rules: Overriding, text: Text, start: int) -> bool:
     """Whether the name at `start` is one that no other type can have."""
     return bool(rules.private_mark) and text.content.endswith(rules.private_mark, 0, start)
-
-
-def _site(place: Place) -> Site:
-    return place.path, place.span.start
 
 
 def _block(place: Place) -> str:

@@ -171,7 +171,7 @@ class _Search:
 
     async def _embedding(self, embedded: Place) -> list[_Candidate]:
         """The types in doubted files that may embed the type named at `embedded`."""
-        name, wanted = _name(embedded), frozenset({_site(self._symbol.place)})
+        name, wanted = _name(embedded), frozenset({self._symbol.place.site})
         found = []
         for path in await self._doubted(name):
             if text := await text_or_none(self._backend, path):
@@ -199,9 +199,9 @@ class _Search:
         self, name: str, candidates: Sequence[_Candidate], known: Collection[Implementation]
     ) -> tuple[list[Implementation], list[Gap]]:
         """Those of `candidates` that belong to the answer, whose `known` entries they add to."""
-        has = {_site(one.symbol.place) for one in known}
-        own = _site(self._symbol.place)
-        left = [one for one in candidates if _site(one.found.place) not in has and _site(one.found.place) != own]
+        has = {one.symbol.place.site for one in known}
+        own = self._symbol.place.site
+        left = [one for one in candidates if one.found.place.site not in has and one.found.place.site != own]
         files = {one.place.path for one in left}
         doubts = hiding(await self._gaps(name, files))
         doubted = covered(doubts, files)
@@ -218,13 +218,13 @@ class _Search:
         unasked: list[Place] = []
         trusted = 0
         for one in left:
-            meaning = self._related.known(_site(one.place))
+            meaning = self._related.known(one.place.site)
             if meaning is None and self._backend.plugin.word_check.exact and one.place.path not in doubted:
                 trusted += 1
             elif not meaning:
                 (unasked if meaning is None else unknown).append(one.place)
             elif sites_of(meaning) & one.wanted:
-                more[_site(one.found.place)] = Implementation(one.found)
+                more[one.found.place.site] = Implementation(one.found)
         gaps = await self._gaps(name, {place.path for place in (*unknown, *unasked)})
         # An earlier reason still holds, even if the server does not repeat it.
         gaps += [gap for gap in without(gaps, doubts) if covered([gap], {place.path for place in unknown})]
@@ -252,7 +252,3 @@ class _Search:
 
 def _name(place: Place) -> str:
     return place.text.slice(place.span)
-
-
-def _site(place: Place) -> Site:
-    return place.path, place.span.start

@@ -304,7 +304,7 @@ class _Search:
             else:
                 met, further = await self._overridden_by(lower.pop(), own, sites, walked), upper
             for one in met:
-                if _site(one.place) not in sites:
+                if one.place.site not in sites:
                     same = await self._sites(one.place)
                     if sites.isdisjoint(same):
                         found.append(one)
@@ -319,22 +319,22 @@ class _Search:
         """The methods called `own` above the one at `place` that one at `sites` overrides; not of types `walked`."""
         method = await self._containers.at(place)
         if method is None or not method.owner:
-            method = await self._declared(*_site(place))  # it is defined outside its type
+            method = await self._declared(*place.site)  # it is defined outside its type
         owner = await self._owner(method) if method else None
         found = []
         for type_ in await self._types_above(owner, method, walked) if method and owner else []:
             for member in await self._members(type_):
-                if _last(member) == own and member.kind == "method" and _site(member.place) not in sites:
+                if _last(member) == own and member.kind == "method" and member.place.site not in sites:
                     below = await self._below_on_all_levels(member.place)
-                    if not sites.isdisjoint(_site(one.place) for one in below):
+                    if not sites.isdisjoint(one.place.site for one in below):
                         found.append(Symbol(member.name, member.kind, member.place))
         return found
 
     async def _sites(self, place: Place) -> set[Site]:
         """Where the method at `place` is declared and defined; the server need not read more files for that."""
-        at = self._backend, *_site(place)
+        at = self._backend, *place.site
         declared = await declaration_places(*at) if self._backend.capabilities.get("declarationProvider") else []
-        return {_site(place), *declared, *await definition_places(*at)}
+        return {place.site, *declared, *await definition_places(*at)}
 
     async def _types_above(self, owner: Container, method: Container, walked: set[Site]) -> list[Symbol]:
         """The types above `owner`, which declares `method`, on all levels; without those above types `walked`."""
@@ -342,7 +342,7 @@ class _Search:
         while level:
             beyond: list[Symbol] = []
             for type_ in level:
-                if (at := _site(type_.place)) in walked:
+                if (at := type_.place.site) in walked:
                     continue
                 walked.add(at)
                 self._gaps += [gap for gap in await passed_bases(self._backend, type_, method) if gap not in self._gaps]
@@ -396,18 +396,18 @@ class _Search:
             if len(twins) == 1:
                 found.append(method)
                 continue
-            wanted = await relations.types_of([_site(above)])
+            wanted = await relations.types_of([above.site])
             by_type: dict[object, list[Symbol]] = {}
             for twin in twins:
-                at = self._backend, *_site(twin.place)
-                types = await relations.types_of([_site(twin.place)])
+                at = self._backend, *twin.place.site
+                types = await relations.types_of([twin.place.site])
                 types = types or await relations.types_of(await declaration_places(*at))  # it is defined outside
                 if not (wanted and types) or await relations.is_below(wanted, types):
-                    by_type.setdefault(item_place(types[0]) if types else _site(twin.place), []).append(twin)
+                    by_type.setdefault(item_place(types[0]) if types else twin.place.site, []).append(twin)
             for same in by_type.values():
-                self._twins.update((_site(one.place), one.place) for one in same)
+                self._twins.update((one.place.site, one.place) for one in same)
                 found += same
-        defined = [one for one in found if _site(one.place) in self._twins and is_defined(self._backend, one.place)]
+        defined = [one for one in found if one.place.site in self._twins and is_defined(self._backend, one.place)]
         again = {(one.name, one.place.path) for one in defined}
         return [one for one in found if one in defined or (one.name, one.place.path) not in again]
 
@@ -473,10 +473,6 @@ class _Search:
 
 async def _itself(_: Backend, path: Path, point: Point) -> list[tuple[Path, Point]]:
     return [(path, point)]
-
-
-def _site(place: Place) -> Site:
-    return place.path, place.span.start
 
 
 def _last(member: Container) -> str:
