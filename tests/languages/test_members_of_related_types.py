@@ -111,6 +111,22 @@ def test_a_member_is_renamed_in_types_below_however_they_are_written_and_name_th
     assert "status: complete" in answer
 
 
+def test_a_member_is_renamed_below_all_names_of_a_type_however_many_it_has(tmp_path: Path) -> None:
+    run = "    def «run»(self) -> int: ...\n\n\n"
+    names = [f"Name{number:02}" for number in range(24)]
+    files = {
+        "pyproject.toml": PROJECTS["basedpyright"]["pyproject.toml"],
+        "base.py": f"class Base:\n{run}" + "".join(f"{name} = Base\n" for name in names),
+        "below.py": f"from base import {', '.join(names)}\n\n\n"
+        + "".join(f"class Of{name}({name}):\n{run}" for name in names),
+    }
+    write(tmp_path, {file: plain(text) for file, text in files.items()})
+    answer = ask("basedpyright", tmp_path, "rename_symbol_by_anchor", symbol_anchor="Base.run", new_name="start")
+    expected = {file: plain(text.replace("«run»", "start")) for file, text in files.items()}
+    assert {file: (tmp_path / file).read_text() for file in files} == expected
+    assert "status: complete" in answer
+
+
 @pytest.mark.parametrize("backend", PROJECTS)
 def test_a_member_does_not_get_the_name_of_one_in_a_type_above_or_below(backend: str, tmp_path: Path) -> None:
     said = rename(backend, tmp_path, "Base.run", "size")

@@ -24,7 +24,6 @@ _ASSIGNED = re.compile(
     r"(?m)^[ \t]*(?:[a-z]+[ \t]+){0,3}(?P<other>[\w$]+)[ \t]*(?::[^=\n]*)?=[ \t]*"
     r"(?:[\w$]+\.)*(?P<name>[\w$]+)[ \t]*(?:\[[^\]\n]*\])?[ \t]*;?[ \t]*(?:(?:#|//)[^\n]*)?$"
 )
-_MOST_NAMES = 20  # of one type
 _MOST_FOLLOWED = 5  # names that are assigned one to the next
 _MOST_OUTSIDE = 40  # types of other code above one
 
@@ -167,7 +166,7 @@ class Heads:
                 if text is None or language is None:
                     continue
                 given, unnamed = await asyncio.to_thread(_names_for, text, language.id, name)
-                names += sorted(given.difference(names))[: _MOST_NAMES - len(names)]
+                names += sorted(given.difference(names))
                 spelled = {name, *given, *unnamed}
                 heads = (await self._heads_in(path, text)).values()
                 if not any(text.content[slice(*word)] in spelled for one in heads for word in one.above):
