@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
@@ -33,21 +34,22 @@ def unlisted(words: FilesWith) -> list[Gap]:
     return [Gap("unverified", f"not all files are known yet: {words.unknown}")] if words.unknown else []
 
 
-def meaningless(backend: Backend, name: str, at: tuple[Path, Point], text: Text | None) -> list[Gap]:
+async def meaningless(backend: Backend, name: str, at: tuple[Path, Point], text: Text | None) -> list[Gap]:
     """The gap for an answer without any place about the symbol `at` a place of `text` that the server does not know."""
     where = _site(*at, backend.root)
-    hint = backend.plugin.build_hint([(at[0], text, at[1])]) if text else ""
+    hint = await asyncio.to_thread(backend.plugin.build_hint, [(at[0], text, at[1])]) if text else ""
     about = f"what {name} means at {where}; {hint or 'ask at another use'}"
     said = f"unverified: {backend.plugin.name} does not know {about}"
     return [Gap("unverified", said, about="meaning")]
 
 
-def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Gap]:
+async def unexplained(backend: Backend, name: str, places: Sequence[Place]) -> list[Gap]:
     """The gap for `places` that the server does not explain."""
     if not places:
         return []
     shown = first_few([_shown(place, backend.root) for place in places], _MOST_NAMED)
-    hint = backend.plugin.build_hint([(place.path, place.text, place.span.start) for place in places])
+    known = [(place.path, place.text, place.span.start) for place in places]
+    hint = await asyncio.to_thread(backend.plugin.build_hint, known)
     text = f"unverified: {_number(name, places)} that {backend.plugin.name} does not explain: {shown}"
     text += f"; {hint}" if hint else ""
     return [Gap("unverified", text, _files(places), about="unknown")]

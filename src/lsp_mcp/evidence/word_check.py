@@ -239,7 +239,7 @@ class WordCheck:
             rest = [place for place in places if place.path not in reported]
             return [place for place in rest if (place.path, place.span.start.line) not in told_lines]
 
-        gaps += unexplained(self._backend, claim.name, uncovered(left.unknown))
+        gaps += await unexplained(self._backend, claim.name, uncovered(left.unknown))
         gaps += compared_without_grammar(self._backend, (*left.unknown, *left.unasked))
         gaps += unproven(
             claim.name, uncovered(left.unasked), [path for path in left.unread if path not in reported], claim.pending
@@ -281,7 +281,8 @@ class WordCheck:
         is_unknown = not claim.sites and not await self.definitions.meaning(claim.at)
         if not is_unknown:
             return []
-        return meaningless(self._backend, claim.name, claim.at, await text_or_none(self._backend, claim.at[0]))
+        text = await text_or_none(self._backend, claim.at[0])
+        return await meaningless(self._backend, claim.name, claim.at, text)
 
     async def _searched(self, claim: Claim, words: FilesWith) -> _Search:
         """The files with its name that can mean the symbol of `claim`, cached until something changes."""

@@ -187,7 +187,9 @@ class Plugin:
         return True
 
     def build_hint(self, places: Sequence[tuple[Path, Text, Point]]) -> str:
-        """Serves what is unverified: that the build may leave out the code at these places, and how it has that."""
+        """Serves what is unverified: that the build may leave out the code at these places, and how it has that.
+
+        Reads files: call it in a thread."""
         return ""
 
     def declares_exported(self, name: str, before: str) -> bool:

@@ -198,7 +198,8 @@ class Questions:
         """The server's refusal with what it was about, and why it may know too little."""
         gaps = hiding(await target.backend.gaps(Scope("file", target.path)))
         where = self._targets.anchor(target.path, target.identifier.start)
-        hint = target.backend.plugin.build_hint([(target.path, target.text, target.identifier.start)])
+        known = [(target.path, target.text, target.identifier.start)]
+        hint = await asyncio.to_thread(target.backend.plugin.build_hint, known)
         why = "".join(f" ({reason})" for reason in filter(None, (*texts(gaps), hint)))
         return RefusedError(
             f"{target.backend.plugin.name} refuses for {target.name} at {where}: {error}{why}", error.code
