@@ -357,12 +357,17 @@ def test_a_property_of_what_a_commonjs_module_exports_is_a_symbol_of_its_own_how
         pytest.skip("TypeScript's compiler API is not installed")
     options = {"allowJs": True, "checkJs": True, "module": "commonjs", "noEmit": True, "types": []}
     (tmp_path / "tsconfig.json").write_text(json.dumps({"compilerOptions": options}))
-    (tmp_path / "env.d.ts").write_text("declare const require: any;\ndeclare const module: any;\n")
+    declared = "declare const require: any;\ndeclare const module: any;\ndeclare const exports: any;\n"
+    (tmp_path / "env.d.ts").write_text(declared)
     (tmp_path / "b.js").write_text("const { One } = require('./a');\nnew One(require('./a').Two);\n")
     with oracle.typescript_oracle() as asked:
         graphs = []
-        for exported in ("One, Two", "One: One, Two"):
-            (tmp_path / "a.js").write_text(f"class One {{}}\nclass Two {{}}\nmodule.exports = {{ {exported} }};\n")
+        for exported in (
+            "module.exports = { %s, %s }",
+            "module.exports = { One: %s, %s }",
+            "exports.One = %s; exports.Two = %s",
+        ):
+            (tmp_path / "a.js").write_text(f"class One {{}}\nclass Two {{}}\n{exported % ('One', 'Two')};\n")
             graphs.append(asked.graph(tmp_path))
     for graph in graphs:
         assert {at.shown for at in graph.required(graph.symbols["a.js#1:7"])} >= {"b.js#1:9", "b.js#2:5"}

@@ -114,6 +114,10 @@ class Reader {
     if (ts.isBinaryExpression(node) && /^module\.exports$/.test(node.left.getText(file)) && ts.isObjectLiteralExpression(node.right)) {
       for (const one of node.right.properties) this.passed(one);
     }
+    if (ts.isBinaryExpression(node) && /^(?:module\.)?exports\.[\w$]+$/.test(node.left.getText(file)) && ts.isIdentifier(node.right)) {
+      const own = this.id(this.checker.getSymbolAtLocation(node.left.name));
+      for (const target of this.aliases(this.checker.getSymbolAtLocation(node.right))) this.pass(this.id(target), own, node.left.name);
+    }
     if ((ts.isClassLike(node) || ts.isInterfaceDeclaration(node)) && node.name) this.heritage(node);
     for (const doc of node.jsDoc || []) this.walk(doc, file, true);
     ts.forEachChild(node, (child) => this.walk(child, file, comment));
@@ -273,8 +277,8 @@ class Reader {
         return [...found, symbol];
       }
       const wholly = symbol.declarations?.some((one) => ts.isNamespaceImport(one) || ts.isNamespaceExport(one) || ts.isImportEqualsDeclaration(one)
-        // `module.exports = {a}`, whatever stands beside it, and `const {a} = require(…)`: a property and a variable.
-        || ts.isShorthandPropertyAssignment(one) || ts.isBindingElement(one));
+        // `module.exports = {a}`, whatever stands beside it, `exports.a = a` and `const {a} = require(…)`: a property and a variable.
+        || ts.isShorthandPropertyAssignment(one) || ts.isBindingElement(one) || ts.isPropertyAccessExpression(one) || ts.isBinaryExpression(one));
       if (wholly) return [...found, symbol];
       const names = new Set((target.declarations || []).map((one) => name(one)?.text).filter(Boolean));
       const isRenamed = !names.has(symbol.name) || symbol.declarations?.some(ts.isImportClause);
@@ -411,6 +415,7 @@ function kindOf(declaration) {
       return owner(declaration) ? 'method' : 'member';
     case kind.PropertyDeclaration: case kind.PropertySignature: return owner(declaration) ? 'field' : 'member';
     case kind.PropertyAssignment: case kind.ShorthandPropertyAssignment: return 'member';
+    case kind.PropertyAccessExpression: case kind.ElementAccessExpression: case kind.BinaryExpression: return 'member';
     case kind.ClassDeclaration: return isLocal(declaration) ? 'local' : 'class';
     case kind.InterfaceDeclaration: return 'interface';
     case kind.TypeAliasDeclaration: return isLocal(declaration) ? 'local' : 'type';
