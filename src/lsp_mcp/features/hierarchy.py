@@ -181,12 +181,12 @@ async def _prepare_calls(backend: Backend, path: Path, point: Point) -> list[Hie
         raise RefusedError("it has no call hierarchy")
     method = "textDocument/prepareCallHierarchy"
     try:
-        items = await _prepare(backend, method, path, point)
+        items = await _prepare_named(backend, method, path, point)
     except RefusedError:
         # clangd 22 finds none at a call of a member function template, but does at its definition.
         if (there := await _defined_elsewhere(backend, path, point)) is None:
             raise
-        return await _prepare(backend, method, *there)
+        return await _prepare_named(backend, method, *there)
     # basedpyright 1.40 takes `pkg.name`, a use of what a package imports, for a module without callers.
     if all(kind_name(item["kind"], backend.plugin) in SCOPES for item in items):
         there = await _defined_elsewhere(backend, path, point)
@@ -212,6 +212,23 @@ async def type_tree(
         raise RefusedError("it has no type hierarchy")
     walk = _Walk(backend, f"typeHierarchy/{direction}", depth, limit)
     return await walk.tree(await _prepare(backend, "textDocument/prepareTypeHierarchy", path, point))
+
+
+async def _prepare_named(backend: Backend, method: str, path: Path, point: Point) -> list[HierarchyItem]:
+    """As `_prepare`, without what does not have the name that is asked about.
+
+    In `a(f(1))`, the initializer of a member, clangd 22 takes `f` for the member.
+    """
+    items = await _prepare(backend, method, path, point)
+    rules, text = backend.plugin.word_check, await backend.documents.text(path)
+    span = text.identifier_at(point)
+    word = text.slice(span) if span else ""
+    if not (rules.name_field and word.isidentifier()) or word in rules.standing_for:
+        return items
+    named = [item for item in items if word in re.findall(r"\w+", str(item["name"]))]
+    if not named:
+        raise RefusedError(f"it takes that place for {items[0]['name']}; ask at another use of {word}")
+    return named
 
 
 async def _prepare(backend: Backend, method: str, path: Path, point: Point) -> list[HierarchyItem]:
