@@ -53,7 +53,34 @@ class MacroUses:
         """
         return await self._of(macro.path, macro.span, macro.text.slice(macro.span), _DEEPEST)
 
+    async def may_be_lost(self, macro: Place) -> bool:
+        """Whether the text has uses of `macro` that the server does not list, in a file that it may have read alone.
+
+        A macro that comes from what is included before a header is no macro to a server that was shown the header.
+
+        Raises:
+            UnavailableError: see `Backend.request`.
+        """
+        name, coverage = macro.text.slice(macro.span), self.backend.coverage
+        listed: frozenset[Site] | None = None
+        for path in (await coverage.built_files_with(name)).files:
+            if path == macro.path or not (await coverage.part_of(path) or await coverage.wholes_of(path)):
+                continue
+            if text := await text_or_none(self.backend, path):
+                if listed is None:
+                    listed = await self._listed(macro)
+                there = await self.backend.words.occurrences(path, text, name)
+                if any((path, span.start) not in listed for span in there if span not in there.in_macros):
+                    return True
+        return False
+
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _listed(self, macro: Place) -> frozenset[Site]:
+        try:
+            return (await references(self.backend, macro.path, macro.span.start)).sites
+        except LspMcpError:
+            return frozenset()
 
     async def _of(self, path: Path, span: Span, name: str, depth: int) -> frozenset[Site] | None:
         site = path, span.start
@@ -175,6 +202,8 @@ async def _explained(
             continue
         used = await uses.places(macro) if macro and not _is_pasted(place) else None
         if used is None:
+            continue
+        if used.isdisjoint(sites) and macro and await uses.may_be_lost(macro):
             continue
         if not used:
             # A member may belong to a library's type.
