@@ -18,6 +18,7 @@ from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, misread
 from lsp_mcp.evidence.explainers.in_function import kind_before
 from lsp_mcp.evidence.identity import Identity, sites_of
 from lsp_mcp.evidence.inactive import is_inactive
+from lsp_mcp.evidence.through_objects import is_through_object
 from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.remembered import RememberedOf, kept_in_thread
 from lsp_mcp.requests.edit_plans import asked_rename, plan_of
@@ -68,7 +69,9 @@ class ByDefinition:
                 if place.path != question.claim.at[0] and question.backend.plugin.adapter.one_file:
                     said = None  # it has not looked into the file of the symbol
                 if said is False and (
-                    await _may_be_specialized(question, place, meaning) or await _may_be_found(question, place, meaning)
+                    await _may_be_specialized(question, place, meaning)
+                    or await _may_be_found(question, place, meaning)
+                    or _may_be_of_object(question, place)
                 ):
                     inexplicable.append(place)
                 else:
@@ -204,6 +207,11 @@ async def _may_be_specialized(question: Question, place: Place, meaning: Meaning
     if (place.path, place.span.start) in sites_of(meaning):
         return question.thorough
     return re.search(rules.template_pattern, place.text.content) is not None
+
+
+def _may_be_of_object(question: Question, place: Place) -> bool:
+    """Whether the word is a member of an object that may be of the type that has the symbol, as only a call decides."""
+    return question.symbol.role != "type" and is_through_object(place, question.backend.plugin.word_check)
 
 
 async def _may_be_found(question: Question, place: Place, meaning: Meaning) -> bool:

@@ -19,6 +19,7 @@ from lsp_mcp.errors import PathError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Meaning, Site
 from lsp_mcp.evidence.explainers.in_function import kind_before
 from lsp_mcp.evidence.namesakes import of_namesakes, own_references
+from lsp_mcp.evidence.through_objects import is_through_object
 from lsp_mcp.features.editing.moving import in_its_folder, named_by_path, with_data, with_moves
 from lsp_mcp.features.renaming.by_name import found_by_name
 from lsp_mcp.features.renaming.in_examples import read_examples
@@ -193,7 +194,7 @@ async def rename(
     if again and any(one.by == text.slice(identifier) for one in missed):
         return await rename(backend, path, identifier, new_name, prepare=prepare, again=False)
     home = (await home_of(backend, path, identifier, text.slice(identifier))).outside(namesakes.others)
-    doubtful = await _shared(backend, home, plan, text.slice(identifier))
+    doubtful = await _shared(backend, home, plan, text.slice(identifier), new_name)
     clashes = [Doubt(one, f"{new_name} is there already") for one in shared.taken]
     if not shared.is_member:
         clashes = await _clashes(backend, Definitions(backend), home, new_name)
@@ -433,8 +434,8 @@ async def _given_names(backend: Backend, uses: Iterable[Place]) -> set[str]:
     return given
 
 
-async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str) -> list[Doubt]:
-    """The changes at places that mean an overload, too."""
+async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str, new_name: str) -> list[Doubt]:
+    """The changes at places that mean an overload, too, or a member of another type."""
     steps = (step for step in plan.steps if isinstance(step, FileChange))
     changed = [
         Place(step.path, change.span, step.before)
@@ -447,7 +448,21 @@ async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str) -> li
     if unknown := found.unknown:
         more = f", as {count(len(unknown) - 1, 'more place')}" if len(unknown) > 1 else ""
         doubts.append(Doubt(unknown[0], f"not known whether it means another {name}{more}"))
+    through = [place for place in changed if is_through_object(place, backend.plugin.word_check)]
+    if through and (other := await _elsewhere(backend, home, (name, new_name))):
+        doubts += [Doubt(place, f"may mean {other}, too, as only a call decides") for place in through]
     return doubts
+
+
+async def _elsewhere(backend: Backend, home: Home, names: Iterable[str]) -> str:
+    """What has one of `names` in another scope than the symbol at `home`; empty if nothing has."""
+    separator = backend.plugin.symbols.scope_separator
+    for name in names:
+        for one in (await workspace_symbols(backend, name, _MOST_NAMES)).symbols:
+            scope = scope_of(one.name, separator)
+            if scope and is_named(one.name, name) and scope not in home.scopes:
+                return one.name
+    return ""
 
 
 async def _clashes(backend: Backend, definitions: Definitions, home: Home, new_name: str) -> list[Doubt]:

@@ -188,6 +188,7 @@ WORD_CHECK = WordCheck(
     parameter_pattern=r"\btemplate\s*<(?:[^<>;{}]|<[^<>;{}]*>)*\Z",
     # `typename T::word`, where T is the parameter of a template and has no default that clangd 22 would take for it.
     dependent_pattern=r"\btypename\s+(?P<parameter>\w+)\s*::\s*(?:template\s+)?\Z",
+    explicit_object_pattern=r"\bthis\s+(?P<type>[^(){{}};=]*?)[\s&*]{name}\s*[,)]",
     type_parameter_pattern=r"\b(?:typename|class)\s+{name}\s*[,>]",
     kind_pattern=r"\b(?:struct|union|enum|class|goto)\s+\Z",
     # Of a conversion the rest is empty, since its type may be spelled in several ways; capitals may be a macro, but not
