@@ -13,7 +13,7 @@ from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.servers.clangd.rules import COMPILATION
 from lsp_mcp.text import Text
 from lsp_mcp.words.lexing import occurrences
-from lsp_mcp.words.visibility import Role, Symbol, only_uses
+from lsp_mcp.words.visibility import Role, Symbol, that_may_define
 from lsp_mcp.words.workspace_words import WorkspaceWords
 
 CLANGD = load_adapter("clangd")
@@ -158,4 +158,5 @@ def test_a_field_overrides_nothing(tmp_path: Path) -> None:
 )
 def test_calls_and_types_of_variables_define_nothing_of_a_name_or_one_that_contains_it(code: str, only: bool) -> None:
     text, language = Text(code), CLANGD.language_of(Path("a.cc"))
-    assert only_uses(text, "use", language, lambda word: occurrences(text, word, language)) == only
+    left = that_may_define(text, "use", language, lambda word: occurrences(text, word, language))
+    assert (not left) == only

@@ -159,6 +159,7 @@ class Definitions:
         self._known: dict[Site, Meaning] = {}
         self._texts: dict[Path, Text | None] = {}
         self._parts: set[Path] = set()  # files asked about in the code around them
+        self._included: dict[Site, Meaning] = {}  # see `where_included`
         self._opened: dict[Path, Path] = {}  # one open file, by folder
 
     def known(self, site: Site) -> Meaning | None:
@@ -180,6 +181,20 @@ class Definitions:
         if generation == self._backend.generation == self._generation:
             self._known[site] = found
         return found
+
+    async def where_included(self, site: Site) -> Meaning:
+        """What the identifier at `site` means where its file is included; none if that is read well alone, or unknown.
+
+        Raises:
+            UnavailableError: see `Backend.request`.
+        """
+        await self._keep_unaffected()
+        self._forget_if_changed()
+        if site not in self._included:
+            path, point = site
+            part = await self._backend.coverage.part_of(path)
+            await self._in_wholes(path, point, [part] if part else await self._backend.coverage.wholes_of(path))
+        return self._included.get(site, frozenset())
 
     async def learn(self, places: Iterable[Place], *, when: bool = True) -> None:
         """Ask about unknown `places`, a few at a time in this order, as long as the present `budget` lasts.
@@ -245,6 +260,7 @@ class Definitions:
                 found[site] = found.get(site, frozenset()) | meaning
         if found and generation == backend.generation == self._generation:
             self._parts.add(path)
+            self._included.update(found)
             self._known.update((site, meaning) for site, meaning in found.items() if meaning)
         return found.get((path, point), frozenset())
 
@@ -269,7 +285,7 @@ class Definitions:
                     params = position_params(whole, joined.text, joined.of_part(start), trial.encoding)
                     result = await trial.request(backend.plugin.word_check.request, params)
                     to_site = partial(self._site_in, joined, trial.encoding)
-                    meaning = await self._symbols(result, joined.part, start, to_site)
+                    meaning = await self._symbols(result, path, joined.part, start, to_site)
                     found[path, start] = frozenset(_of_part(symbol, path, whole) for symbol in meaning)
         except (PathError, PointError, RefusedError):
             return {}
@@ -302,16 +318,54 @@ class Definitions:
             if any(names) and (given := await self._given(path, text, point)):
                 names = [given.joined(name, at) for name, at in zip(names, sites, strict=True)]
             return frozenset([Symbol(frozenset([at]), name=name) for at, name in zip(sites, names, strict=True)])
-        return await self._symbols(result, text, point, self.site)
+        return await self._symbols(result, path, text, point, self.site)
 
-    async def _symbols(self, result: Sequence[Any] | None, text: Text, point: Point, to_site: ToSite) -> Meaning:
-        """The symbols that `result`, about `point` in `text`, consists of."""
+    async def _symbols(
+        self, result: Sequence[Any] | None, path: Path, text: Text, point: Point, to_site: ToSite
+    ) -> Meaning:
+        """The symbols that `result`, about `point` in the `text` of `path`, consists of."""
         rules, identifier = self._backend.plugin.word_check, text.identifier_at(point)
-        aliases = spelled(result or [], text.slice(identifier) if identifier else "", rules)
+        word = text.slice(identifier) if identifier else ""
+        aliases = spelled(result or [], word, rules)
+        if rules.alias_field and len(aliases) > 1:
+            aliases = await self._written(aliases, word, (path, point), to_site)
         scopes = [one.get("containerName") for one in aliases]
         others = [one for one in result or [] if one not in aliases and one.get("containerName") in scopes]
         aliased = frozenset(str(one.get(rules.id_field) or "") for one in others)
         return frozenset([await self._symbol(one, aliased, to_site) for one in aliases])
+
+    async def _written(self, aliases: Sequence[Json], word: str, at: Site, to_site: ToSite) -> Sequence[Json]:
+        """Of `aliases` called `word`, which stand for each other, the one that is written `at` a place; all of them if
+        they do not.
+
+        Where one is declared the server says what it stands for, too.
+        """
+        rules = self._backend.plugin.word_check
+        if any(one.get(rules.name_field) != word for one in aliases):
+            return aliases
+        ids = {str(one.get(rules.id_field)) for one in aliases}
+        for one in aliases:
+            sites = {await to_site(one[field]) for field in rules.location_fields if one.get(field)}
+            if at in sites:
+                return [one]
+            if ids == await self._ids_at(sites, word):
+                return [one]
+        return aliases
+
+    async def _ids_at(self, sites: Iterable[Site], word: str) -> set[str]:
+        """What the server says that `word` means where it is declared, at one of `sites`, aliases and all."""
+        rules = self._backend.plugin.word_check
+        for path, point in sites:
+            if await self._backend.coverage.part_of(path):
+                continue
+            try:
+                text = await self._backend.documents.open(path)
+                params = position_params(path, text, point, self._backend.encoding)
+                result = await self._backend.request(rules.request, params)
+            except (PathError, PointError, RefusedError):
+                continue
+            return {str(one.get(rules.id_field)) for one in spelled(result or [], word, rules)}
+        return set()
 
     async def _name_at(self, site: Site) -> str:
         """The name that the text has at `site`, if that is needed; at the beginning of a file, also the file's own."""
@@ -401,6 +455,7 @@ class Definitions:
             and site[0] not in self._parts  # it depends on the code around the file
             and _is_declared_as_before(meaning, reached)
         }
+        self._included.clear()
         self._texts = {path: text for path, text in self._texts.items() if path not in edited}
         self._generation = now
 
@@ -408,4 +463,5 @@ class Definitions:
         if self._generation != self._backend.generation:
             self._generation = self._backend.generation
             self._known.clear()
+            self._included.clear()
             self._texts.clear()

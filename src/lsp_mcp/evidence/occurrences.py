@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Scope, Use
-from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.evidence.definitions import Definitions, Site
 from lsp_mcp.evidence.identity import Identity
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.requests.containers import Containers, function_around
@@ -22,12 +22,13 @@ from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.syntax.parameters import names_of_arguments
 from lsp_mcp.syntax.scopes import declared_around
 from lsp_mcp.text import Point, Span, Text
-from lsp_mcp.words.lexing import is_macro_parameter
+from lsp_mcp.words.lexing import is_for_preprocessor, is_macro_parameter
 from lsp_mcp.words.lexing import occurrences as occurrences_of
-from lsp_mcp.words.visibility import defines_nothing, only_uses
+from lsp_mcp.words.visibility import defines_nothing, that_may_define
 
 _READ_AT_ONCE = 8  # files
 _MANY = 500  # files
+_MOST_MEANT = 50  # places in a file that is read where it is included
 Value = TypeVar("Value")
 
 
@@ -221,7 +222,12 @@ def _squeezed(spelled: str) -> str:
 
 
 async def that_may_declare(
-    backend: Backend, name: str, owner: str, known: Collection[Site], unsearched: frozenset[Path]
+    definitions: Definitions,
+    backend: Backend,
+    name: str,
+    owner: str,
+    known: Collection[Site],
+    unsearched: frozenset[Path],
 ) -> Use:
     """Gaps that could hide a declaration called `name`, without files that surely only use the name, or declare what
     is `known`, or members of classes that are not called `owner` (if that is not "").
@@ -249,12 +255,30 @@ async def that_may_declare(
         text = await text_or_none(backend, path) if language else None
         if text:
             counted = partial(_counted, backend, path, text, word, rest, owner, known)
-            if await asyncio.to_thread(only_uses, text, word, language, counted):
+            left = await asyncio.to_thread(that_may_define, text, word, language, counted)
+            if left is not None and await _are_declared_elsewhere(definitions, backend, path, text, left, known):
                 using.add(path)
     if not (using or lines):
         return use
-    left = (files | lines.keys()) - using
-    return replace(use, files=frozenset(left), lines={path: on for path, on in lines.items() if path not in files})
+    may_declare = (files | lines.keys()) - using
+    on_lines = {path: on for path, on in lines.items() if path not in files}
+    return replace(use, files=frozenset(may_declare), lines=on_lines)
+
+
+async def _are_declared_elsewhere(
+    definitions: Definitions, backend: Backend, path: Path, text: Text, spans: Sequence[Span], known: Collection[Site]
+) -> bool:
+    """Whether what is at `spans` is `known`, or declared elsewhere, according to a server that reads where `path` is
+    included. Definitions and conditions of macros are understood anywhere.
+    """
+    language = backend.plugin.language_of(path)
+    spans = [span for span in spans if not is_for_preprocessor(text, span, language)]
+    for span in spans[:_MOST_MEANT]:
+        meaning = await definitions.where_included((path, span.start))
+        sites = frozenset[Site]().union(*(symbol.sites for symbol in meaning))
+        if not sites or ((path, span.start) in sites and sites.isdisjoint(known)):
+            return False
+    return len(spans) <= _MOST_MEANT
 
 
 def _counted(

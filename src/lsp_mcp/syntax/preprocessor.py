@@ -205,6 +205,13 @@ def without_conditions(content: str, filler: str) -> str:
     return _CONDITION.sub(lambda found: filler * len(found[0]), content)
 
 
+def in_condition(content: str, offset: int) -> bool:
+    """Whether `offset` is on what looks like the line of a condition."""
+    start = content.rfind("\n", 0, offset) + 1
+    found = _CONDITION.match(content, start)
+    return found is not None and offset < found.end()
+
+
 def macro_line(content: str, offset: int) -> bool:
     """Whether `offset` is on what looks like the definition of a macro, or on a line that continues one."""
     first = content.rfind("\n", 0, offset) + 1

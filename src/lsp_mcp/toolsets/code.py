@@ -321,6 +321,7 @@ class CodeTools(AnchorToolset):
         # The part of a qualified name that a definition spells.
         words = re.findall(r"\w+", name)
         parts = workspace_symbol.parts_of(name)
+        definitions = self._sessions.word_checks.for_backend(backend).definitions
 
         async def ask() -> tuple[workspace_symbol.Found, Use | None]:
             found = await workspace_symbol.workspace_symbols(backend, name, limit, hover=include_hover, keep=keep)
@@ -335,7 +336,7 @@ class CodeTools(AnchorToolset):
             found = replace(found, symbols=kept, total=found.total + len(every) - len(found.symbols), gaps=unsure)
             owner = parts[-2] if is_found and parts[1:] else ""  # otherwise what only has its letters counts, too
             known = {(symbol.place.path, symbol.place.span.start) for symbol in found.symbols}
-            use = await that_may_declare(backend, name, owner, known, found.unsearched)
+            use = await that_may_declare(definitions, backend, name, owner, known, found.unsearched)
             return await with_left_out(backend, found, use, name, limit, keep)
 
         answered = await answer(

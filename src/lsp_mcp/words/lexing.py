@@ -17,7 +17,7 @@ from lsp_mcp.adapters import Language, Lexing
 from lsp_mcp.syntax.code import Code, code_without
 from lsp_mcp.syntax.codes import code_in_thread, code_of
 from lsp_mcp.syntax.grammars import has_grammar
-from lsp_mcp.syntax.preprocessor import Macro, macro_line
+from lsp_mcp.syntax.preprocessor import Macro, in_condition, macro_line
 from lsp_mcp.text import Span, Text
 
 
@@ -113,6 +113,15 @@ def is_macro_parameter(text: Text, span: Span, language: Language | None) -> boo
     return (
         macro is not None and text.slice(span) in macro.parameters and text.point_offset(span.start) != macro.name_start
     )
+
+
+def is_for_preprocessor(text: Text, span: Span, language: Language | None) -> bool:
+    """Whether `span` is the name of a macro where it is defined, or in a condition: both are read before all code."""
+    if language is None or code_of(text, language.id) is None:
+        return False
+    if macro_at(text, span, language) == span:
+        return True
+    return in_condition(text.content, text.point_offset(span.start))
 
 
 def code_in(text: Text, language: Language | None) -> Code | None:

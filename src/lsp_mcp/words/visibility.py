@@ -87,15 +87,17 @@ def is_used(text: Text, span: Span, language: Language | None) -> bool:
     )
 
 
-def only_uses(text: Text, name: str, language: Language | None, places: Callable[[str], Iterable[Span]]) -> bool:
-    """Whether `text` surely defines nothing in whose name `name` is, whatever the case of its letters.
+def that_may_define(
+    text: Text, name: str, language: Language | None, places: Callable[[str], Iterable[Span]]
+) -> list[Span] | None:
+    """Where `text` may define something in whose name `name` is, whatever the case of its letters; None: too many.
 
     `places` gives the places of a word that count.
     """
     alike = _words_with(text.content, name)
-    return len(alike) <= _MOST_ALIKE and all(
-        defines_nothing(text, span, language) for one in alike for span in places(one)
-    )
+    if len(alike) > _MOST_ALIKE:
+        return None
+    return [span for one in sorted(alike) for span in places(one) if not defines_nothing(text, span, language)]
 
 
 def _words_with(content: str, name: str) -> set[str]:
