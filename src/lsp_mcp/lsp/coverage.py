@@ -20,7 +20,7 @@ from lsp_mcp.lsp.reloading.plain import PlainReloading
 from lsp_mcp.lsp.reloading.reloading import Known, Reloading
 from lsp_mcp.objects.second_names import SecondNames
 from lsp_mcp.servers.plugin import Plugin
-from lsp_mcp.text import Span, Text
+from lsp_mcp.text import PositionEncoding, Span, Text
 from lsp_mcp.words.workspace_words import Includes, Surroundings
 from lsp_mcp.workspace import Workspace
 
@@ -73,6 +73,13 @@ class Setup(Struct, frozen=True):
     path: str = ""
     note: str = ""
     get: str = ""  # how to get it, for people
+
+
+class Whole(Struct, frozen=True):
+    """The text to show in place of a document's; `diagnostics` of it are given back as those of the document."""
+
+    text: Text
+    diagnostics: Callable[[Sequence[Any], PositionEncoding], list[Any]]
 
 
 class Coverage:
@@ -219,6 +226,10 @@ class Coverage:
     async def dependents(self, paths: Collection[Path]) -> Collection[Path]:
         """The files of the build that include one of `paths`, through others too; these among them."""
         return paths
+
+    async def whole(self, path: Path, text: Text) -> Whole:
+        """How to show `text` of `path`, so that the server checks all that it includes."""
+        return Whole(text, lambda reported, _: list(reported))
 
     builds = False
     """Whether the errors in code are those of `build`, of whose kinds the server knows only some."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from lsp_mcp.backend import Checked
 from lsp_mcp.errors import PathError
 from lsp_mcp.gaps import Gap, GapKind
-from lsp_mcp.lsp.coverage import Coverage
+from lsp_mcp.lsp.coverage import Coverage, Whole
 from lsp_mcp.lsp.life.documents import Texts
 from lsp_mcp.lsp.process.connection import ProcessConnection, ProcessLauncher
 from lsp_mcp.prose import count
@@ -63,6 +63,7 @@ class TrialServer:
         self._coverage = coverage
         self._timeout = timeout
         self._shown: dict[Path, Text] = {}  # in place of what is on disk
+        self._whole: dict[Path, Whole] = {}  # files that include the shown ones
         self._open: dict[Path, tuple[Text, int]] = {}  # text and version
         self._versions = itertools.count(1)
         connection.notifications.diagnostics.on_outdated = self._read_again
@@ -102,6 +103,7 @@ class TrialServer:
         named = sorted(path for path in including if path in naming)
         others = sorted(path for path in including if path not in naming and not self._plugin.is_header(path))
         units = [path for path in self._shown if path not in headers]
+        await self._show_whole(path for path in [*named, *others[:_MOST_UNNAMED]] if not self._plugin.is_header(path))
         most = _MOST_UNNAMED
         unread = await self._read([*headers, *units, *named, *others[:most]])
         gaps = []
@@ -112,9 +114,21 @@ class TrialServer:
         raw = self._connection.notifications.diagnostics.raw
         links = self._coverage.second_names
         covers = frozenset(self._open).difference(unread, *map(links.others, headers))
-        return Checked({path: raw[path] for path in sorted(covers) if raw.get(path)}, covers, gaps=tuple(gaps))
+        found = {path: self._diagnostics(path, raw[path]) for path in sorted(covers) if raw.get(path)}
+        return Checked(found, covers, gaps=tuple(gaps))
 
     # --- inside ------------------------------------------------------------------------------------
+
+    async def _show_whole(self, paths: Iterable[Path]) -> None:
+        """Show `paths` so that the server checks the bodies of functions in what they include, too."""
+        for path in paths:
+            try:
+                self._whole[path] = await self._coverage.whole(path, self._texts.text(path))
+            except PathError:
+                continue
+
+    def _diagnostics(self, path: Path, reported: Sequence[Any]) -> Sequence[Any]:
+        return self._whole[path].diagnostics(reported, self.encoding) if path in self._whole else reported
 
     async def _read(self, paths: list[Path]) -> list[Path]:
         """Open `paths` and wait until the server has compiled them; returns those that it has not."""
@@ -143,6 +157,8 @@ class TrialServer:
     def _tell_open(self, path: Path, text: Text | None) -> bool:
         """Open `path`; False if it cannot be read, or is in no language of the server."""
         language = self._plugin.language_of(path)
+        if text is None and path in self._whole:
+            text = self._whole[path].text
         try:
             text = self._texts.text(path) if text is None else text
         except PathError:

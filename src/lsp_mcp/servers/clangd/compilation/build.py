@@ -15,7 +15,7 @@ from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Facts, Indexed, Use
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.gaps import Gap, news
-from lsp_mcp.lsp.coverage import Coverage, Start
+from lsp_mcp.lsp.coverage import Coverage, Start, Whole
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.objects.second_names import SecondNames
 from lsp_mcp.prose import count, first_few
@@ -28,6 +28,7 @@ from lsp_mcp.servers.clangd.compilation.includes import Includes
 from lsp_mcp.servers.clangd.compilation.index_folder import IndexFolder
 from lsp_mcp.servers.clangd.remote_index import RemoteIndex
 from lsp_mcp.servers.clangd.rules import Compilation
+from lsp_mcp.text import Text
 
 log = logging.getLogger(__name__)
 
@@ -207,6 +208,15 @@ class Build(Coverage):
     async def dependents(self, paths: Collection[Path]) -> Collection[Path]:
         """See `Coverage.dependents`."""
         return await self.affected(paths, ())
+
+    async def whole(self, path: Path, text: Text) -> Whole:
+        """See `Coverage.whole`."""
+        rules, language = self._rules, self._adapter.language_of(path)
+        is_whole = bool(language and rules.whole_prefix and rules.compiles(path))
+        if not (language and is_whole) or (rules.whole_unless and re.search(rules.whole_unless, text.content)):
+            return await super().whole(path, text)
+        unit = await self.files.whole_unit(path, text, language, rules.whole_prefix, apart=False)
+        return Whole(unit.shown, unit.diagnostics)
 
     async def compiles_with(self, pattern: str) -> bool:
         """See `Coverage.compiles_with`: a command that has its flags in a file of their own may have any."""
