@@ -341,7 +341,10 @@ class Definitions:
         Where one is declared the server says what it stands for, too.
         """
         rules = self._backend.plugin.word_check
-        if any(one.get(rules.name_field) != word for one in aliases):
+        written = [str(one.get(rules.alias_field) or "") for one in aliases]
+        if any(one.get(rules.name_field) != word for one in aliases) or not all(
+            re.search(rules.alias_pattern, one) for one in written
+        ):
             return aliases
         ids = {str(one.get(rules.id_field)) for one in aliases}
         for one in aliases:
