@@ -23,6 +23,7 @@ from lsp_mcp.features.finding.namesakes import with_namesakes
 from lsp_mcp.features.finding.roles import InRole, Role, in_role
 from lsp_mcp.features.finding.switches import without_case
 from lsp_mcp.features.finding.unlisted import unlisted
+from lsp_mcp.features.finding.where_included import declared_where_included
 from lsp_mcp.features.types.aliased_bases import without_aliased_bases
 from lsp_mcp.features.types.overrides import Overrides, overrides
 from lsp_mcp.gaps import Gap, hiding, news
@@ -330,6 +331,7 @@ class CodeTools(AnchorToolset):
             is_found = any(workspace_symbol.is_called(one, name) for one in found.symbols)
             if not is_found:
                 more = [one for one in await promoted(backend, name) if keep(one.kind, one.place.path)]
+                more += await declared_where_included(backend, definitions, name, keep)
                 found = replace(found, symbols=[*more, *found.symbols][:limit], total=found.total + len(more))
             every, unsure = await with_namesakes(backend, found.symbols, name)
             kept = [one for one in every if keep(one.kind, one.place.path)][:limit]
