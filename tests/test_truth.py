@@ -194,6 +194,25 @@ def test_the_oracle_for_python_knows_scopes_attributes_and_keywords(
     assert len(families) == 1
 
 
+def test_a_tag_and_the_typedef_of_its_name_are_one_word_to_a_reader_but_each_may_be_renamed_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    of = importlib.import_module("graph")
+    at = [of.Place("a.h", 1, column) for column in (16, 30)]
+
+    def graph(*words: str) -> Any:
+        names = zip(("tag", "typedef"), at, words, strict=True)
+        return of.Graph(
+            {id_: of.Symbol(id_, word, "class", frozenset([place]), frozenset([place]), family=word, kin=id_)
+             for id_, place, word in names}, [], {},
+        )  # fmt: skip
+
+    before, after = graph("S", "S"), graph("T", "S")
+    assert before.same(after) == ""
+    assert before.family(before.symbols["tag"]) == {*at}
+
+
 def test_the_oracle_for_python_reads_the_strings_of_all_and_slots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -131,7 +131,7 @@ def _merged(units: Sequence[Unit], others: Sequence[Unit], folder: Path) -> Grap
 
     Symbols found only by `others`, units of other configurations, are `elsewhere`.
     """
-    same, families = _Sets(), _Sets()
+    same, families, kin = _Sets(), _Sets(), _Sets()
     usrs: dict[str, str] = {}
     every = {declaration for unit in (*units, *others) for declaration in unit.declarations}
     defined: dict[str, set[str]] = defaultdict(set)
@@ -159,6 +159,7 @@ def _merged(units: Sequence[Unit], others: Sequence[Unit], folder: Path) -> Grap
                 families.join(key, f"{one.place.file} {one.scope} {one.name}")
             for other in one.family:
                 families.join(key, same.find(other.shown))
+                kin.join(key, same.find(other.shown))
             if one.member_of:
                 symbol.members_of.add(same.find(one.member_of.shown))
             if one.made:
@@ -202,7 +203,7 @@ def _merged(units: Sequence[Unit], others: Sequence[Unit], folder: Path) -> Grap
             id=key, name=of.name, kind=of.kind, owner=of.owner, package=of.scope if of.scope is not None else "?",
             uses=frozenset(of.uses), where=frozenset(of.definitions or of.declarations),
             calls=frozenset(of.calls), allowed=frozenset(of.allowed - of.uses),
-            elsewhere=frozenset(of.elsewhere), family=families.find(key),
+            elsewhere=frozenset(of.elsewhere), family=families.find(key), kin=kin.find(key),
             subtypes=tuple(sorted(_all_below(key, below) & symbols.keys())),
             has_unnamed=_has_unnamed(of, below, unnamed),
         )  # fmt: skip

@@ -28,7 +28,8 @@ class Symbol:
 
     `uses` are these places, including declarations; `calls` are the calls among them. `where` are its definitions, or
     declarations if there is none. `family` names the symbols that a language server may treat as this one by design: a
-    method and those it implements; their places are neither wrong in an answer, nor missing. `subtypes` are the ids of
+    method and those it implements; their places are neither wrong in an answer, nor missing. `kin` are those of them
+    whose relation does not come from their names, if that is not all. `subtypes` are the ids of
     all types below this one, `found` where running code asks for an interface by which it finds this method, `passed`
     those of the symbols that pass this one on by its own name (`module.exports = {a}`), which others use instead.
     """
@@ -41,6 +42,7 @@ class Symbol:
     package: str = ""
     owner: str = ""
     family: str = ""
+    kin: str = ""
     generic: bool = False
     outside: bool = False
     calls: frozenset[Place] = frozenset()
@@ -181,7 +183,11 @@ class Graph:
     @property
     def related(self) -> list[set[str]]:
         """The ids of the symbols of each family that has several."""
-        return [{one.id for one in family} for family in self._families.values() if len(family) > 1]
+        families: dict[str, set[str]] = defaultdict(set)
+        for symbol in self.symbols.values():
+            if name := symbol.kin or symbol.family:
+                families[name].add(symbol.id)
+        return [family for family in families.values() if len(family) > 1]
 
 
 def _some(places: Iterable[Place]) -> str:
