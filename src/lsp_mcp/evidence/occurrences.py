@@ -22,7 +22,7 @@ from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.syntax.parameters import names_of_arguments
 from lsp_mcp.syntax.scopes import declared_around
 from lsp_mcp.text import Point, Span, Text
-from lsp_mcp.words.lexing import is_for_preprocessor, is_macro_parameter
+from lsp_mcp.words.lexing import is_for_preprocessor, is_macro_parameter, macro_at
 from lsp_mcp.words.lexing import occurrences as occurrences_of
 from lsp_mcp.words.visibility import defines_nothing, that_may_define
 
@@ -272,13 +272,36 @@ async def _are_declared_elsewhere(
     included. Definitions and conditions of macros are understood anywhere.
     """
     language = backend.plugin.language_of(path)
-    spans = [span for span in spans if not is_for_preprocessor(text, span, language)]
+    spans = [
+        span
+        for span in spans
+        if not (is_for_preprocessor(text, span, language) or await _is_in_unused(backend, path, text, span))
+    ]
     for span in spans[:_MOST_MEANT]:
         meaning = await definitions.where_included((path, span.start))
         sites = frozenset[Site]().union(*(symbol.sites for symbol in meaning))
-        if not sites or ((path, span.start) in sites and sites.isdisjoint(known)):
+        if not sites:
             return False
+        if (path, span.start) in sites and sites.isdisjoint(known):
+            ids = {one.id for one in meaning if one.id and (path, span.start) not in one.defined}
+            if not ids or ids.isdisjoint(await _ids_of(definitions, known)):
+                return False
     return len(spans) <= _MOST_MEANT
+
+
+async def _ids_of(definitions: Definitions, known: Collection[Site]) -> set[str]:
+    """The server's identifiers of the first of what is `known`: it may be known by its definition elsewhere."""
+    return {one.id for site in sorted(known)[:_MOST_MEANT] for one in await definitions.meaning(site)}
+
+
+async def _is_in_unused(backend: Backend, path: Path, text: Text, span: Span) -> bool:
+    """Whether `span` is in the definition of a macro that the rest of the file does not use."""
+    language = backend.plugin.language_of(path)
+    macro = macro_at(text, span, language)
+    if macro is None or macro == span:
+        return False
+    uses = await backend.words.occurrences(path, text, text.slice(macro))
+    return all(use in uses.in_macros or is_for_preprocessor(text, use, language) for use in uses)
 
 
 def _counted(

@@ -15,6 +15,7 @@ DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*$", re.MULTILINE)
 """A line for the preprocessor, with those that continue it."""
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>[a-z_]+)(?P<rest>(?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|el|endif)(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_NAMED = re.compile(r"^[ \t]*#[ \t]*(?:if|el|undef)(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _USE = re.compile(r"(?P<name>[A-Z][A-Z0-9_]{2,})[ \t]*\((?P<arguments>[^(){};]*)\)")
 _IN_WORD = re.compile(r"\w\Z")
 _INNERMOST = re.compile(r"<[^<>]*>")
@@ -206,9 +207,9 @@ def without_conditions(content: str, filler: str) -> str:
 
 
 def in_condition(content: str, offset: int) -> bool:
-    """Whether `offset` is on what looks like the line of a condition."""
+    """Whether `offset` is on what looks like the line of a condition, or one that ends a macro."""
     start = content.rfind("\n", 0, offset) + 1
-    found = _CONDITION.match(content, start)
+    found = _NAMED.match(content, start)
     return found is not None and offset < found.end()
 
 
