@@ -76,10 +76,14 @@ class Setup(Struct, frozen=True):
 
 
 class Whole(Struct, frozen=True):
-    """The text to show in place of a document's; `diagnostics` of it are given back as those of the document."""
+    """The text to show in place of a document's; `diagnostics` of it are given back as those of the document.
+
+    `moves`: what is in the document is on other lines there.
+    """
 
     text: Text
     diagnostics: Callable[[Sequence[Any], PositionEncoding], list[Any]]
+    moves: bool = False
 
 
 class Coverage:

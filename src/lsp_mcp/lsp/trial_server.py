@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from lsp_mcp.lsp.process.connection import ProcessConnection, ProcessLauncher
 from lsp_mcp.prose import count
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.text import PositionEncoding, Text
-from lsp_mcp.uris import path_uri
+from lsp_mcp.uris import path_uri, uri_path
 from lsp_mcp.waiting import phase, within
 
 log = logging.getLogger(__name__)
@@ -79,10 +79,13 @@ class TrialServer:
 
     def text(self, path: Path) -> Text | None:
         """See `Trial.text`."""
+        self._show_own(path)
         return self._open[path][0] if path in self._open else None
 
     async def request(self, method: str, params: Mapping[str, Any]) -> Any:
         """See `Trial.request`."""
+        if uri := params.get("textDocument", {}).get("uri"):
+            self._show_own(uri_path(uri))
         answer = await self._connection.request(method, params, timeout=within(self._timeout))
         return self._coverage.second_names.resolved(answer)
 
@@ -103,7 +106,10 @@ class TrialServer:
         named = sorted(path for path in including if path in naming)
         others = sorted(path for path in including if path not in naming and not self._plugin.is_header(path))
         units = [path for path in self._shown if path not in headers]
-        await self._show_whole(path for path in [*named, *others[:_MOST_UNNAMED]] if not self._plugin.is_header(path))
+        of_units = await self._coverage.dependents(units) if units else ()
+        for path in [*named, *others[:_MOST_UNNAMED]]:
+            if not self._plugin.is_header(path):
+                await self._show_whole(path, even_moved=path in of_units)
         most = _MOST_UNNAMED
         unread = await self._read([*headers, *units, *named, *others[:most]])
         gaps = []
@@ -119,13 +125,24 @@ class TrialServer:
 
     # --- inside ------------------------------------------------------------------------------------
 
-    async def _show_whole(self, paths: Iterable[Path]) -> None:
-        """Show `paths` so that the server checks the bodies of functions in what they include, too."""
-        for path in paths:
-            try:
-                self._whole[path] = await self._coverage.whole(path, self._texts.text(path))
-            except PathError:
-                continue
+    async def _show_whole(self, path: Path, *, even_moved: bool) -> None:
+        """Show `path` so that the server checks the bodies of functions in what it includes, too.
+
+        What asks for places there, or gets some, means those of its own text: so if that moves, only if it must be.
+        """
+        try:
+            whole = await self._coverage.whole(path, self._texts.text(path))
+        except PathError:
+            return
+        if even_moved or not whole.moves:
+            self._whole[path] = whole
+
+    def _show_own(self, path: Path) -> None:
+        """Show the own text of `path` from now on."""
+        whole = self._whole.get(path)
+        if whole and whole.moves and path in self._open and self._open[path][0] is whole.text:
+            self._open[path] = self._texts.text(path), 0
+            self._read_again(path)
 
     def _diagnostics(self, path: Path, reported: Sequence[Any]) -> Sequence[Any]:
         return self._whole[path].diagnostics(reported, self.encoding) if path in self._whole else reported

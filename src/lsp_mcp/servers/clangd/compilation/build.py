@@ -216,7 +216,7 @@ class Build(Coverage):
         if not (language and is_whole) or (rules.whole_unless and re.search(rules.whole_unless, text.content)):
             return await super().whole(path, text)
         unit = await self.files.whole_unit(path, text, language, rules.whole_prefix, apart=False)
-        return Whole(unit.shown, unit.diagnostics)
+        return Whole(unit.shown, unit.diagnostics, unit.moves)
 
     async def compiles_with(self, pattern: str) -> bool:
         """See `Coverage.compiles_with`: a command that has its flags in a file of their own may have any."""
