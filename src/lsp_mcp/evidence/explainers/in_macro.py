@@ -56,7 +56,7 @@ class MacroUses:
     async def may_be_lost(self, macro: Place) -> bool:
         """Whether the text has uses of `macro` that the server does not list, in a file that it may have read alone.
 
-        A macro that comes from what is included before a header is no macro to a server that was shown the header.
+        A macro that comes from what is included before a header is not a macro to a server that was shown the header.
 
         Raises:
             UnavailableError: see `Backend.request`.
