@@ -394,3 +394,14 @@ def test_a_property_of_what_a_commonjs_module_exports_is_a_symbol_of_its_own_how
         assert any(
             "b.js#2:24" in {at.shown for at in one.uses} for one in graph.symbols.values() if one.kind == "member"
         )
+
+
+def test_a_parameter_for_the_type_of_this_is_not_a_symbol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PROGRAM.parent))
+    oracle = importlib.import_module("typescript_oracle")
+    if not oracle._COMPILER.is_file():
+        pytest.skip("TypeScript's compiler API is not installed")
+    (tmp_path / "tsconfig.json").write_text('{"compilerOptions": {"strict": true, "types": []}}')
+    (tmp_path / "a.ts").write_text("export function f(this: Date, size: number) { return this.getTime() + size }\n")
+    with oracle.typescript_oracle() as asked:
+        assert {one.name for one in asked.graph(tmp_path).symbols.values() if not one.outside} == {"f", "size"}

@@ -307,7 +307,7 @@ class Reader {
   id(symbol) {
     if (!symbol) return '';
     if (this.ids.has(symbol)) return this.ids.get(symbol);
-    const declared = (symbol.declarations || []).map((one) => [one, name(one)]).filter(([, node]) => node && (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)));
+    const declared = (symbol.declarations || []).map((one) => [one, name(one)]).filter(([, node]) => node && (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) && node.text !== 'this'); // a parameter for its type
     this.ids.set(symbol, '');
     if (!declared.length) return '';
     const places = declared.map(([, node]) => this.place(node.getSourceFile(), begins(node)));
