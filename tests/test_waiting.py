@@ -9,7 +9,7 @@ import pytest
 from fakes.bounded import bounded as bounded_test
 from lsp_mcp import waiting
 from lsp_mcp.errors import SilentError
-from lsp_mcp.waiting import allow, bounded, dispensable, phase, rest_uncounted, uncounted, within
+from lsp_mcp.waiting import allow, bounded, dispensable, phase, rest_unhurried, unhurried, within
 
 
 async def _unheard(done: float, total: float | None, message: str) -> None:
@@ -42,24 +42,37 @@ async def test_what_can_be_done_is_said_by_who_knows() -> None:
 
 
 @bounded_test
-async def test_what_does_not_count_or_was_asked_for_may_take_longer() -> None:
+async def test_what_is_unhurried_or_was_asked_for_may_take_longer() -> None:
     async with bounded(0.1, "find", _unheard):
-        with uncounted():
+        with unhurried():
             await _later()
         allow(20)
         await _later()
 
 
 @bounded_test
-async def test_what_does_not_count_has_one_limit_for_all_that_a_call_waits_for() -> None:
-    assert rest_uncounted(30) == 30
+@pytest.mark.parametrize(("seconds", "least", "most"), [(10, 20, 30), (35, 10, 20)])
+async def test_what_is_unhurried_counts_but_leaves_the_call_half_of_its_limit(
+    seconds: float, least: float, most: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, time, ahead = asyncio.get_running_loop(), asyncio.get_running_loop().time, [0.0]
+    monkeypatch.setattr(loop, "time", lambda: time() + ahead[0])
+    async with bounded(40, "find", _unheard):
+        with unhurried():
+            ahead[0] = seconds
+        assert least < within(60) <= most
+
+
+@bounded_test
+async def test_what_is_unhurried_has_one_limit_for_all_that_a_call_waits_for() -> None:
+    assert rest_unhurried(30) == 30
     async with bounded(20, "find", _unheard):
-        assert rest_uncounted(30) == 30
+        assert rest_unhurried(30) == 30
         for _ in range(2):
-            with uncounted():
+            with unhurried():
                 await _later()
-        assert rest_uncounted(30) <= 29.4
-        assert rest_uncounted(0.5) == 0
+        assert rest_unhurried(30) <= 29.4
+        assert rest_unhurried(0.5) == 0
 
 
 @bounded_test
@@ -96,7 +109,7 @@ async def test_work_in_the_background_goes_on_after_the_call_without_its_bound()
     async def background() -> float:
         begun.set()
         await over.wait()
-        with uncounted(), phase(lambda: "x"):
+        with unhurried(), phase(lambda: "x"):
             return within(60)
 
     async with bounded(20, "find", _unheard):

@@ -35,12 +35,13 @@ class Phase(Struct, frozen=True):
 
 
 class _Waiting:
-    def __init__(self, bound: asyncio.Timeout) -> None:
+    def __init__(self, bound: asyncio.Timeout, seconds: float) -> None:
         self.bound = bound
+        self.seconds = seconds  # of the whole call
         self.phases: dict[int, Phase] = {}
         self.numbers = itertools.count()
         self.over = False  # background work goes on without it
-        self.uncounted = 0.0  # seconds spent so far
+        self.unhurried = 0.0  # seconds spent in such blocks so far
 
     @property
     def phase(self) -> Phase | None:
@@ -70,7 +71,7 @@ async def bounded(seconds: float | None, what: str, report: _Report) -> AsyncIte
     token = None
     try:
         async with asyncio.timeout(seconds) as bound:
-            waiting = _Waiting(bound)
+            waiting = _Waiting(bound, seconds or 0)
             token = _present.set(waiting)
             beating = asyncio.create_task(_beat(waiting, what, counted))
             try:
@@ -106,8 +107,11 @@ def phase(now: Callable[[], str], advice: Callable[[], str] = _again) -> Iterato
 
 
 @contextmanager
-def uncounted() -> Iterator[None]:
-    """Exclude the block's time from the limit: it has a limit of its own."""
+def unhurried() -> Iterator[None]:
+    """The block is not cut off, and leaves the call what it had before, at most half of its limit.
+
+    It must have a limit of its own. So a call takes little longer than its limit: many clients give up after 60 s.
+    """
     waiting = _now()
     until = waiting.bound.when() if waiting else None
     if waiting is None or until is None:
@@ -119,15 +123,17 @@ def uncounted() -> Iterator[None]:
     try:
         yield
     finally:
-        waiting.uncounted += loop.time() - begun
+        now = loop.time()
+        waiting.unhurried += now - begun
         if not waiting.bound.expired():
-            waiting.bound.reschedule(loop.time() + until - begun)
+            kept = min(until - begun, waiting.seconds / 2)
+            waiting.bound.reschedule(max(until, now + kept))
 
 
-def rest_uncounted(seconds: float) -> float:
+def rest_unhurried(seconds: float) -> float:
     """`seconds` less those that the present call has spent in `uncounted`: one limit, whatever it waits for there."""
     waiting = _now()
-    return max(0.0, seconds - waiting.uncounted) if waiting else seconds
+    return max(0.0, seconds - waiting.unhurried) if waiting else seconds
 
 
 def allow(seconds: float) -> None:

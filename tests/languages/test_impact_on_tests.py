@@ -44,6 +44,19 @@ def test_the_file_makes_a_test_in_javascript(tmp_path: Path) -> None:
     assert "exported: " not in answer
 
 
+def test_tests_of_one_name_in_several_folders_are_all_run(tmp_path: Path) -> None:
+    test = "from pkg.a import add\n\ndef test_add():\n    assert add(1) == 1\n"
+    files = {
+        "pyproject.toml": '[project]\nname = "a"\nversion = "1"\n',
+        "pkg/__init__.py": "",
+        "pkg/a.py": "def add(n: int) -> int: return n\n",
+        "tests/one/test_a.py": test,
+        "tests/two/test_b.py": test,
+    }
+    answer = impact("basedpyright", tmp_path, files, "add")
+    assert "run all: python -m pytest ./tests/one ./tests/two\n" in answer
+
+
 TYPESCRIPT = {
     "package.json": "{}",
     "a.ts": "export function add(n: number) { return n }\nexport function use() {\n  const a = add(\n    1)\n}\n",

@@ -476,11 +476,11 @@ def _options(names: list[str]) -> dict[str, tuple[dict[str, Any], str]]:
         ),
         "--ready-timeout": (
             {"type": Seconds(min=0), "default": 30.0, **seconds},
-            "Longest wait for a server to load the workspace, on top of --request-timeout; then answers are partial, "
-            "and their status says so.",
+            "Longest wait for a server to load the workspace; then answers are partial, and their status says so. "
+            "It leaves a call at least half of --request-timeout.",
         ),
         "--request-timeout": (
-            {"type": Seconds(min=0.1), "default": 60.0, **seconds},
+            {"type": Seconds(min=0.1), "default": 55.0, **seconds},
             "Longest wait for servers in one call. A server that does nothing in that time is replaced.",
         ),
         "--answer-within": (

@@ -11,7 +11,7 @@ from lsp_mcp.backend import Report
 from lsp_mcp.lsp.coverage import Coverage
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.progress import Work
-from lsp_mcp.waiting import phase, rest_uncounted
+from lsp_mcp.waiting import phase, rest_unhurried
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Readiness:
             UnavailableError: the server is missing or dies while it starts.
         """
         try:
-            async with asyncio.timeout(rest_uncounted(self._timeout)):
+            async with asyncio.timeout(rest_unhurried(self._timeout)):
                 for seen in itertools.count():
                     # Taken before the check: events during the report count.
                     connection = await self._lifetime.live()

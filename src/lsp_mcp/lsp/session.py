@@ -40,7 +40,7 @@ from lsp_mcp.lsp.trial_server import trial_server
 from lsp_mcp.programs import find_command
 from lsp_mcp.protocol.lsp import WorkspaceEdit
 from lsp_mcp.text import PositionEncoding
-from lsp_mcp.waiting import AGAIN, allow, phase, uncounted, within
+from lsp_mcp.waiting import AGAIN, allow, phase, unhurried, within
 from lsp_mcp.words.workspace_words import WorkspaceWords
 from lsp_mcp.workspace import Workspace
 
@@ -56,7 +56,7 @@ class SessionOptions(Struct, frozen=True):
     command: tuple[str, ...] = ()  # empty: the adapter's
     env: Mapping[str, str] | None = None
     ready_timeout: float = 30.0  # seconds to wait for the workspace to be known
-    request_timeout: float = 60.0  # seconds to wait for one answer
+    request_timeout: float = 55.0  # seconds to wait for one answer
     database: Path | None = None  # the compilation database to use; None: search for one
     shared_index: bool = False  # keep the index where an editor's server keeps it
     remote_index: str = ""  # HOST:PORT of an index server
@@ -299,7 +299,7 @@ class Session:
         if path and self.plugin.compiles_files and not self._hosted and not await self._coverage.part_of(path):
             with suppress(PathError):  # the question says so
                 self._documents.open(path)
-        with uncounted():
+        with unhurried():
             await self._readiness.wait(report)
 
     async def wait(self, timeout: float, report: Report) -> State:
@@ -315,7 +315,7 @@ class Session:
         """See `Backend.sync`."""
         generation = await self._freshness.sync(text_only=text_only, to_check=to_check)
         if self._readiness.loads and not text_only:
-            with uncounted():
+            with unhurried():
                 await self._readiness.wait()
         return generation + self._readiness.loads
 

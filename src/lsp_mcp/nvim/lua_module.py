@@ -11,7 +11,7 @@ from typing import Any
 
 from lsp_mcp.errors import RefusedError, SilentError, UnavailableError
 from lsp_mcp.nvim.channel import Channel
-from lsp_mcp.waiting import uncounted
+from lsp_mcp.waiting import unhurried
 
 CALL_TIMEOUT = 5.0  # seconds for operations that are immediate unless Neovim is blocked
 _WORK_TIMEOUT = 30.0  # seconds for work of our own Lua
@@ -98,7 +98,7 @@ class LuaModule:
         """
         deadline = time.monotonic() + self._ahead + timeout
         # Nor may the caller's own bound cut it off, or nobody would know whether it was done.
-        with uncounted():
+        with unhurried():
             return await self._request("in_time", (deadline, function, *args), timeout + _LATE)
 
     def tell(self, function: str, *args: Any) -> None:

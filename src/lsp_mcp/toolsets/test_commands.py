@@ -30,7 +30,7 @@ def commands(tests: Sequence[Reached], about: Sequence[Path], plugin: Plugin, ro
     project = _project(home, plugin, root)
     nearby = patterns.run.replace("{folder}", _inside(project, home)).replace("{names}", names)
     found = [_from_root(nearby, project, root)]
-    if patterns.run_all and len({name for _, name in named}) > len(set(nearest)):
+    if patterns.run_all and any(test.symbol.place.path.parent != home or name not in nearest for test, name in named):
         folders: dict[Path, list[str]] = {}
         for folder in list(dict.fromkeys(test.symbol.place.path.parent for test, _ in named))[:_MOST_FOLDERS]:
             project = _project(folder, plugin, root)
