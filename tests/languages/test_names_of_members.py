@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from languages.served import served
+from languages.served import ask, served, write
 from lsp_mcp.errors import AnchorError
 
 PRIVATE = {
@@ -122,3 +122,16 @@ def test_members_are_called_after_their_types_in_lists_and_in_errors(tmp_path: P
     assert [one["name"] for one in found["definitions"]] == ["Box.send", "Bag.Pocket.send"]
     with pytest.raises(AnchorError, match=r"method Box\.send\|.*\n.*method Bag\.Pocket\.send\|"):
         answers("basedpyright", tmp_path, files, {"tool": "find_calls", "symbol": "send"})
+
+
+def test_a_class_without_a_name_is_called_after_what_it_is_given_to(tmp_path: Path) -> None:
+    files = {
+        "package.json": "{}",
+        "a.ts": (
+            "export interface Router { match(): void }\nexport const made = class implements Router {\n"
+            "  match(): void {}\n}\n"
+        ),
+    }
+    write(tmp_path, files)
+    found = ask("typescript", tmp_path, "find_implementations", symbol="Router", wait=True)
+    assert "literal made\n" in found

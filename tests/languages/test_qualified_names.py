@@ -88,3 +88,24 @@ def test_a_member_is_found_though_many_types_have_one_of_its_name(tmp_path: Path
     write(tmp_path, {"Cargo.toml": '[package]\nname = "many"\nversion = "0.1.0"\nedition = "2021"\n'} | files)
     answer = ask("rust-analyzer", tmp_path, "find_symbol_definitions_by_name", symbol_name="Zebra::build")
     assert "rs://src/zoo.rs#3:12 method Zebra.build" in answer
+
+
+MERGED = {
+    "package.json": "{}",
+    "box.ts": (
+        "export class Box {\n  get(key: string): string\n  get(key: number): number\n"
+        "  get(key: any): any { return key }\n"
+        "  get size(): number { return 1 }\n  set size(n: number) {}\n}\n"
+        "export function load(a: string): void\nexport function load(a: number): void\n"
+        "export function load(a: any): void {}\n"
+    ),
+    "use.ts": "import { Box, load } from './box'\nload(1)\nnew Box().get('a')\nnew Box().size = 2\n",
+}
+
+
+@pytest.mark.parametrize(("name", "number"), [("Box.get", 4), ("Box.size", 3), ("load", 5)])
+def test_overloads_and_accessors_of_typescript_are_one_symbol(tmp_path: Path, name: str, number: int) -> None:
+    write(tmp_path, MERGED)
+    found = ask("typescript", tmp_path, "find_symbol_references_by_anchor", symbol_anchor=name, wait=True)
+    assert f"Found {number} references" in found
+    assert "status: complete" in found

@@ -93,6 +93,8 @@ class Symbols(Data, frozen=True):
     implementation_goes_up: bool = False  # for concrete types and methods, implementation returns their interfaces
     qualifier_mark: str = ""  # ends what qualifies a name, if the places of the server's answers include that
     scope_separator: str = ""  # joins `containerName` and `name` into the full name; empty: `name` is the full name
+    # Kinds of which several declarations of one name in one scope are one symbol, though the server lists each.
+    merged_kinds: frozenset[str] = frozenset()
     local_types: LocalTypes | None = None  # types that workspace/symbol does not have, or not all of their members
     # Text up to the name of a type to which the same declaration gives another one, by which it is used.
     tag_pattern: str = "(?!)"
@@ -254,6 +256,8 @@ class Renaming(Data, frozen=True):
     # the language has no methods.
     linked_type_pattern: str = ""
     program_start: str = ""  # the function that a program starts at, and has once
+    # Matches a line of generated code that names the `file` and `line` that the next line was made from.
+    line_directive: str = ""
 
 
 class Hierarchy(Data, frozen=True):

@@ -23,7 +23,7 @@ from lsp_mcp.gaps import Gap, hiding, texts
 from lsp_mcp.prose import count
 from lsp_mcp.requests.asking import ask_each, settled
 from lsp_mcp.requests.containers import with_owners
-from lsp_mcp.requests.overloads import with_signature
+from lsp_mcp.requests.overloads import merged, with_signature
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.promoted import promoted
 from lsp_mcp.requests.signatures import split_signature, without_parameters
@@ -173,7 +173,7 @@ class Names:
         _, signature = split_signature(spelled)
         if backend.plugin.symbols.scope_separator and signature and (signature != "()" or len(named) > 1):
             named = await with_signature(backend, named, signature)
-        return named or await promoted(backend, name), search
+        return await merged(backend, named) or await promoted(backend, name), search
 
     async def _in_dependencies(self, name: str) -> list[tuple[Backend, Symbol]]:
         found = []

@@ -10,11 +10,13 @@ from itertools import groupby
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.disk.files import Signature, content_or_nothing
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.renaming.by_name import looked_up
+from lsp_mcp.features.renaming.made_from import made_from
 from lsp_mcp.features.renaming.named_after import Renamed, one_definition, renamed_symbol
 from lsp_mcp.prose import first_few
 from lsp_mcp.remembered import RememberedOf
@@ -41,6 +43,14 @@ class Mentions(Struct, frozen=True):
     may: tuple[tuple[Place, str], ...] = ()
     left_out: int = 0  # files that were not searched
 
+    def made_into(self, code: Iterable[Place], directive: str) -> Mentions:
+        """These, of which the places surely mean the symbol that its uses in `code` were made from."""
+        if not directive or not self.may:
+            return self
+        lines = made_from(code, directive, [place for place, _ in self.may])
+        sure = [one for one in self.may if (one[0].path, one[0].span.start.line) in lines]
+        return replace(self, surely=(*self.surely, *sure), may=tuple(one for one in self.may if one not in sure))
+
 
 async def mentions(backend: Backend, symbol: Renamed) -> Mentions:
     """Where `symbol` is called by its name outside the code that its server reads."""
@@ -62,10 +72,14 @@ async def mentions(backend: Backend, symbol: Renamed) -> Mentions:
     return Mentions(tuple(one for _, one in sorted(surely.items())), tuple(kept), left_out)
 
 
-async def renamed_parameter(backend: Backend, path: Path, point: Point) -> Renamed | None:
-    """The parameter at `point`, of a function whose body is in another language; its owner is that function."""
-    if not any(PARAMETER in rule.kinds for rule in backend.plugin.mentions):
+async def mentionable(backend: Backend, path: Path, point: Point) -> Renamed | None:
+    """What is declared for the name at `point`, if other files may call it by that name: a symbol in an outline, a
+    parameter of a function whose body is in another language, or what no outline has, such as a macro.
+    """
+    if not backend.plugin.mentions:
         return None
+    if symbol := await renamed_symbol(backend, path, point):
+        return symbol
     try:
         if (declared := await one_definition(backend, path, point)) is None:
             return None
@@ -74,14 +88,32 @@ async def renamed_parameter(backend: Backend, path: Path, point: Point) -> Renam
     except RefusedError as error:
         note(path, error)
         return None
-    for one in outline:
-        if one.extent and one.kind in ("function", "method") and one.extent.start < start < one.extent.end:
-            text = one.place.text
-            span = text.identifier_at(start)
-            if span and not text.slice(one.extent).endswith("}"):
-                place = Place(file, span, text)
-                owner = re.split(r"\W+", one.name)[-1]
-                return Renamed(Symbol(text.slice(span), PARAMETER, place), text.slice(span), owner)
+    around = [
+        one
+        for one in outline
+        if one.extent and one.kind in ("function", "method") and one.extent.start < start < one.extent.end
+    ]
+    if around:
+        return _parameter(backend, around, file, start)
+    if not backend.plugin.renaming.line_directive:  # no generator writes code of this language
+        return None
+    text = await text_or_none(backend, file)
+    if text is None or not (span := text.identifier_at(start)):
+        return None
+    return Renamed(Symbol(text.slice(span), "", Place(file, span, text)), text.slice(span), "")
+
+
+def _parameter(backend: Backend, functions: Sequence[Symbol], file: Path, start: Point) -> Renamed | None:
+    """What is declared at `start`, if it is a parameter of one of `functions` without a body; its owner is that."""
+    if not any(PARAMETER in rule.kinds for rule in backend.plugin.mentions):
+        return None
+    for one in functions:
+        text = one.place.text
+        span = text.identifier_at(start)
+        if one.extent and span and not text.slice(one.extent).endswith("}"):
+            place = Place(file, span, text)
+            owner = re.split(r"\W+", one.name)[-1]
+            return Renamed(Symbol(text.slice(span), PARAMETER, place), text.slice(span), owner)
     return None
 
 
@@ -92,9 +124,7 @@ async def mentioned(backend: Backend, path: Path, point: Point, known: Iterable[
     Places that are `known` are left out. Empty if there are none.
     """
     rules = backend.plugin.renaming
-    if not backend.plugin.mentions:
-        return ""
-    symbol = await renamed_symbol(backend, path, point) or await renamed_parameter(backend, path, point)
+    symbol = await mentionable(backend, path, point)
     if symbol is None:
         return ""
     found = await mentions(backend, symbol)

@@ -13,6 +13,7 @@ from lsp_mcp.edits.plan import EditPlan, FileChange
 from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import CallerError, ElsewhereError, RefusedError
 from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.features.renaming.mentions import mentioned
 from lsp_mcp.features.signatures.rewriting import CannotError, Rewriting
 from lsp_mcp.features.signatures.uses import Uses
 from lsp_mcp.features.signatures.wanted import Added, SignatureOptions, Wanted, arranged
@@ -118,7 +119,7 @@ class _Planner:
             if not one.is_empty
         ]
         return Planned(
-            EditPlan(tuple(filter(None, steps)), self._confirmations(first)),
+            EditPlan(tuple(filter(None, steps)), await self._confirmations(first)),
             tuple(self._obstacles),
             sum(len(one.declared) for one in self._members),
             sum(len(one.calls) for one in self._members),
@@ -363,7 +364,7 @@ class _Planner:
                 if listing and not (listing.start <= start < listing.end):
                     rewriting.word(start, end, change.new_text)
 
-    def _confirmations(self, first: _Member) -> tuple[str, ...]:
+    async def _confirmations(self, first: _Member) -> tuple[str, ...]:
         """What a person should agree to."""
         found: list[str] = []
         if self._dropped:
@@ -372,6 +373,9 @@ class _Planner:
         if first.uses.outside and not first.wanted.is_compatible:
             named = ", ".join(f"{path.parent.name}/{path.name}:{point.line}" for path, point in first.uses.outside[:3])
             found.append(f"{first.uses.name} would no longer be the method that it implements at {named}")
+        at = first.declared[0].place
+        if not first.wanted.keeps_calls and (where := await mentioned(self._backend, at.path, at.span.start)):
+            found.append(f"{first.uses.name} stays as it is in {where}")
         return tuple(found)
 
 

@@ -465,7 +465,8 @@ class _Search:
             return Symbol(declared.name, declared.kind, declared.place)
         around = await self._containers.around(place.path, place.span.start)
         name = place.text.slice(place.span)
-        if not place.text.identifier_at(place.span.start):  # the value that has the type, such as `{ run() {} }`
+        # The value that has the type, such as `{ run() {} }`, or a class without a name.
+        if place.text.identifier_at(place.span.start) != place.span:
             is_block = around is not None and around.kind == "object"  # that implements it for a type without a name
             return Symbol(around.name if around else "", "object" if is_block else "literal", place)
         return Symbol(f"{around.name}.{name}" if around else name, kind if around is None else "local", place)

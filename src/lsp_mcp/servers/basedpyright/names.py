@@ -23,6 +23,7 @@ _FORMATTED = Mention(
 MENTIONS = (
     _FORMATTED,
     replace(_FORMATTED, is_local=True),
+    Mention(what="Cython", files=r"\.(?:pyx|pxd|pxi)$", pattern=r"\b(?P<name>{name})\b", beside=False),
     Mention(what="a notebook", files=r"\.ipynb$", pattern=r"\b(?P<name>{name})\b", beside=False),
     Mention(
         what="an entry point", files=r"(?:^|/)(?:pyproject\.toml|setup\.cfg|setup\.py)$", beside=False,

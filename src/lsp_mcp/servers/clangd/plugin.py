@@ -30,6 +30,7 @@ class ClangdPlugin(SessionPlugin):
     refactorings = traits.REFACTORINGS
     headers = traits.HEADERS
     renaming = traits.RENAMING
+    mentions = traits.MENTIONS
 
     def __init__(self, adapter: Adapter, compilation: Compilation = COMPILATION) -> None:
         super().__init__(adapter)

@@ -10,6 +10,7 @@ from lsp_mcp.servers.traits import (
     Implied,
     InactiveRegions,
     LocalTypes,
+    Mention,
     Namesake,
     Refactorings,
     Renaming,
@@ -245,7 +246,19 @@ WORD_CHECK = WordCheck(
 
 _BY_LIBRARY = "what range-for and the standard library look for"
 _CALLED = r"\s[^(]*\((?!\*).*"  # the type of a function, not of a pointer to one
+MENTIONS = (
+    Mention(
+        what="a grammar", files=r"\.(?:y|yy|ypp|yxx|y\+\+|l|ll|lpp|lxx|l\+\+|lex|lemon|re|rl|gperf)$", beside=False,
+        pattern=r"\b(?P<name>{name})\b",
+    ),
+    Mention(
+        what="a binding", files=r"\.(?:pyx|pxd|pxi|xs|swg|i)$", beside=False, pattern=r"\b(?P<name>{name})\b"
+    ),
+)  # fmt: skip
+
+
 RENAMING = Renaming(
+    line_directive=r"^[ \t]*#[ \t]*(?:line[ \t]+)?(?P<line>\d+)[ \t]+\"(?P<file>[^\"\n]+)\"",
     # The standard library's templates use them, and the compiler: without them it sees the error in the library, or
     # takes another way without a word.
     known_by_name={

@@ -49,6 +49,12 @@ MENTIONS = (
         beside=False, kinds=("field", "method"), exported=True,
     ),
     Mention(
+        what="a grammar", files=r"\.(?:yy?|l|rl|re|peg|leg)$", pattern=r"\b(?P<name>{name})\b", beside=False,
+    ),
+    Mention(
+        what="a component", files=r"\.(?:templ|qtpl)$", pattern=r"\b(?P<name>{name})\b", beside=False,
+    ),
+    Mention(
         what="go:generate", files=r"\.go$", pattern=r"(?<![\w./-])(?P<name>{name})(?![\w./-])",
         within=r"(?m)^//go:generate[ \t].*$", kinds=_TYPES,
     ),

@@ -165,6 +165,7 @@ _ENCODERS = {
 
 RENAMING = Renaming(
     program_start="main",
+    line_directive=r"^//line[ \t]+(?P<file>[^:\n]+):(?P<line>\d+)",
     names_no_files=True,
     # In the build of a file that has no other use of the type than by that field.
     embedded_refusal="an embedded field must be renamed at its declaration",

@@ -7,6 +7,9 @@ from lsp_mcp.servers.traits import Implied, Mention, Overriding, Renaming
 _BY_ITSELF = r"(?:toString|valueOf|toJSON|toLocaleString|then)"
 
 MENTIONS = (
+    Mention(
+        what="a grammar", files=r"\.(?:pegjs|peggy|jison|ne)$", beside=False, pattern=r"\b(?P<name>{name})\b"
+    ),
     # They import modules of TypeScript, which does not read them.
     Mention(
         what="a component", files=r"\.(?:vue|svelte|astro|mdx)$", beside=False,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
-from lsp_mcp.servers.traits import Diagnostics, WordCheck
+from lsp_mcp.servers.traits import Diagnostics, Symbols, WordCheck
 from lsp_mcp.servers.typescript.index_names import index_package, index_symbols
 from lsp_mcp.servers.typescript.names import IMPLIED, MENTIONS, RENAMING
 from lsp_mcp.servers.typescript.projects import Projects
@@ -15,6 +15,8 @@ from lsp_mcp.servers.typescript.projects import Projects
 class TypeScriptPlugin(SessionPlugin):
     """It loads the project of a closed file to give its diagnostics."""
 
+    # Overloads with what implements them, accessors, and declarations that it merges.
+    symbols = Symbols(merged_kinds=frozenset({"function", "method", "property", "interface", "namespace", "module"}))
     diagnostics = Diagnostics(closed_on_request=True)
     word_check = WordCheck(leads_back=True, implied=IMPLIED)
     renaming = RENAMING
