@@ -163,7 +163,14 @@ class Checking:
             return Checked(self._found(connection), (), gaps=(Gap("not_read", text),))
         unparsed = sorted(connection.notifications.diagnostics.unparsed)
         found = await self._with_missed(connection)
-        return Checked(found, gaps=self._hiding(unparsed) if unparsed else ())
+        return Checked(found, gaps=(*self._hiding(unparsed), *self._hiding(self._not_loaded(found), beside=True)))
+
+    def _not_loaded(self, found: Mapping[Path, Sequence[Diagnostic]]) -> list[Path]:
+        """The files with errors for which the server may not know those beside them."""
+        source = self._rules.load_source
+        return sorted(
+            path for path, some in found.items() if source and any(one.get("source") == source for one in some)
+        )
 
     async def _excluded(self) -> list[Gap]:
         """The gap for files that changed and that the build excludes, unless they are open in a build of their own."""
@@ -197,10 +204,13 @@ class Checking:
             for one in misses
         ]
 
-    def _hiding(self, paths: Sequence[Path]) -> tuple[Gap, ...]:
-        """The gap for files in which errors keep the server from finding others."""
+    def _hiding(self, paths: Sequence[Path], *, beside: bool = False) -> tuple[Gap, ...]:
+        """The gap for files in which errors keep the server from finding others: in those files, or `beside` them."""
+        if not paths:
+            return ()
         named = first_few([self._display_path(path) for path in paths])
-        text = f"the reported errors may hide others in {named}; fix those and check again"
+        where = f"the {'package' if len(paths) == 1 else 'packages'} of {named}" if beside else named
+        text = f"the reported errors may hide others in {where}; fix those and check again"
         return (Gap("syntax_error", text, tuple(paths)),)
 
     async def _some(self, connection: Connection, changed: Collection[Path], patience: float | None) -> Checked:

@@ -38,6 +38,9 @@ DIAGNOSTICS = Diagnostics(
     # It answers when all that it has to say of every file has been published, of files that are not open too.
     command_covers="workspace",
     syntax_source="syntax",
+    # If the go command cannot read one file, gopls 0.24 may have no package for the others; it depends on what it had
+    # read before, and on how fast that command is.
+    load_source="go list",
 )
 
 
