@@ -88,6 +88,22 @@ def test_doc_tests_are_renamed_where_they_mean_the_symbol(
     assert (tmp_path / "src/lib.rs").read_text() == wanted
 
 
+@pytest.mark.parametrize("at", ["src/user.rs:1:20", "src/user.rs:4:16", "src/lib.rs:3:16"])
+def test_a_rename_asked_at_an_import_renames_what_is_imported(tmp_path: Path, at: str) -> None:
+    files = {
+        "src/lib.rs": "pub mod user;\npub mod other;\npub use other::Item;\n",
+        "src/other.rs": "pub struct Item;\npub struct Kept;\n",
+        "src/user.rs": "use crate::{other::Item, other::Kept as Given};\npub fn one(_: Item, _: Given) {}\n"
+        "mod inside {\n    use super::Item;\n    pub fn two(_: Item) {}\n}\n",
+    }
+    write(tmp_path, RUST | files)
+    answer = ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor=at, new_name="Changed")
+    assert "status: complete" in answer
+    assert {file: (tmp_path / file).read_text() for file in files} == {
+        file: text.replace("Item", "Changed") for file, text in files.items()
+    }
+
+
 def test_a_rename_of_what_a_doc_test_may_use_must_be_confirmed(tmp_path: Path) -> None:
     assert "not counted: helper in src/lib.rs:4 (a doc test)" in references("rust-analyzer", tmp_path, "helper")
     unknown = RUST["src/lib.rs"].replace("sample::helper(1)", "other::helper(1)")

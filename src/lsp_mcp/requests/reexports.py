@@ -17,7 +17,7 @@ from lsp_mcp.requests.other_builds import Key, add_edits, edited, edited_documen
 from lsp_mcp.requests.places import text_or_none
 from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import definition_places
-from lsp_mcp.syntax.imports import brings, imported_as
+from lsp_mcp.syntax.imports import brings, imported_as, is_imported_at
 from lsp_mcp.text import Span, Text
 from lsp_mcp.uris import uri_path
 
@@ -28,9 +28,13 @@ _MOST_USES = 5_000
 async def declared(backend: Backend, path: Path, identifier: Span) -> tuple[Path, Span]:
     """Where the name at `identifier` is declared in another file, if `path` only has it by an import; else that place.
 
+    For a server that gives another name at an import, where it is declared, if it is in one.
+
     Raises the errors of `definition_places`.
     """
     here = path, identifier
+    if backend.plugin.renaming.gives_at_imports:
+        return await _imported(backend, path, identifier) or here
     if not backend.plugin.renaming.passed_on:
         return here
     text, language = await backend.documents.open(path), backend.plugin.language_of(path)
@@ -45,6 +49,20 @@ async def declared(backend: Backend, path: Path, identifier: Span) -> tuple[Path
     there = await text_or_none(backend, file)
     span = there.identifier_at(start, language.name_prefixes) if there else None
     return (file, span) if there and span and span.start >= start and there.slice(span) == name else here
+
+
+async def _imported(backend: Backend, path: Path, identifier: Span) -> tuple[Path, Span] | None:
+    """Where the symbol of the workspace is declared that the import at `identifier` means; None if it is in none."""
+    text, language = await backend.documents.open(path), backend.plugin.language_of(path)
+    if language is None or not await asyncio.to_thread(is_imported_at, text, language.id, identifier):
+        return None
+    places = await definition_places(backend, path, identifier.start)
+    if len(places) != 1 or not places[0][0].is_relative_to(backend.root):
+        return None
+    file, start = places[0]
+    there = await text_or_none(backend, file)
+    span = there.identifier_at(start) if there else None
+    return (file, span) if there and span and there.slice(span) == text.slice(identifier) else None
 
 
 def _brings(text: Text, language_id: str, identifier: Span) -> bool:

@@ -252,6 +252,7 @@ class Renaming(Data, frozen=True):
     # What it writes where an export passes a `name` on, so that importers keep the one that they are `given`. Empty:
     # it renames that everywhere, and asked at any use.
     passed_on: str = ""
+    gives_at_imports: bool = False  # asked at an import of a name, it gives that another name there: `name as new_name`
     macro_flag: str = ""  # matches a command that makes {name} a macro
     # The `WordCheck.alias_field` of a type whose methods a linker takes for those of another type with its name, unless
     # the language has no methods.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from lsp_mcp.syntax.grammars import grammar_of, has_query
 from lsp_mcp.syntax.trees import TREES
-from lsp_mcp.text import Text
+from lsp_mcp.text import Span, Text
 
 _AS = re.compile(r"\s+as\s+\w")
 
@@ -48,6 +48,14 @@ def brings(text: Text, language_id: str, name: str) -> bool:
         return False
     captured = _captured(text, language_id, ("import", "passed"))
     return any(re.search(rf"\b{re.escape(name)}\b", text.content[start:end]) for start, end in captured)
+
+
+def is_imported_at(text: Text, language_id: str, span: Span) -> bool:
+    """Whether the word at `span` is in an import, and not a name that this gives. Call it in a thread."""
+    start, end = text.point_offset(span.start), text.point_offset(span.end)
+    if any(name == (start, end) for _, name in _aliases(text, language_id)):
+        return False
+    return any(first <= start < last for first, last in _captured(text, language_id, ("import",)))
 
 
 def _captured(text: Text, language_id: str, kinds: Iterable[str]) -> list[tuple[int, int]]:

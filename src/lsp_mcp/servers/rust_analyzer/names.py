@@ -64,5 +64,6 @@ SERIALIZING = (
 RENAMING = Renaming(
     serializing=SERIALIZING,
     program_start="main",
+    gives_at_imports=True,
     function_pattern=r"(?:[^{};]*\s)?fn\s",
 )
