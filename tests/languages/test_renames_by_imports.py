@@ -294,3 +294,20 @@ def test_a_name_that_begins_with_a_sign_is_renamed_in_all_files_from_where_it_is
         file: text.replace("«Card»", "Figure") for file, text in SIGNS.items()
     }
     assert "status: complete" in said
+
+
+GLOBAL = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler"}}',
+    "shop.d.ts": (
+        "export as namespace shop;\nexport const two: number;\ndeclare global { const three: typeof shop.two; }\n"
+    ),
+    "use.ts": 'import * as shop from "./shop";\n\nexport const one = shop.two;\n',
+}
+
+
+def test_a_name_that_an_import_gives_a_module_is_not_renamed_together_with_one_that_the_module_has(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(LspMcpError, match=r"shop\.d\.ts#1:21: may be a name that the module itself has"):
+        renamed("typescript", GLOBAL, tmp_path, "use.ts:1:13", "store")
+    assert {file: (tmp_path / file).read_text() for file in GLOBAL} == GLOBAL

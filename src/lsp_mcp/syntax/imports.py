@@ -58,6 +58,11 @@ def is_imported_at(text: Text, language_id: str, span: Span) -> bool:
     return any(first <= start < last for first, last in _captured(text, language_id, ("import",)))
 
 
+def names_module(text: Text, language_id: str, name: str) -> bool:
+    """Whether an import in `text` gives a whole module this name."""
+    return any(text.content[start:end] == name for start, end in _captured(text, language_id, ("module",)))
+
+
 def _captured(text: Text, language_id: str, kinds: Iterable[str]) -> list[tuple[int, int]]:
     from tree_sitter import QueryCursor
 

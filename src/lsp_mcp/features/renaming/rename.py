@@ -52,7 +52,7 @@ from lsp_mcp.requests.reexports import declared, renamed_through_exports
 from lsp_mcp.requests.scope import definition_places
 from lsp_mcp.requests.symbols import Symbol
 from lsp_mcp.requests.workspace_symbol import is_named, workspace_symbols
-from lsp_mcp.syntax.imports import given_names, has_aliases
+from lsp_mcp.syntax.imports import given_names, has_aliases, names_module
 from lsp_mcp.text import Point, Span, Text
 from lsp_mcp.uris import uri_path
 from lsp_mcp.words.visibility import Symbol as Seen
@@ -84,6 +84,7 @@ class Renaming(Struct, frozen=True):
     apart: frozenset[Site] = frozenset()  # declarations of other symbols, see `evidence.namesakes`
     gaps: tuple[Gap, ...] = ()
     mentioned: tuple[tuple[Place, str], ...] = ()  # places outside the server's code that may mean it, see `mentions`
+    of_module: bool = False  # the name is one that an import gives a whole module
 
     def joined_by(self, places: Iterable[Place], new_name: str, by_macros: Collection[Site] = ()) -> Renaming:
         """The rename extended by `new_name` at `places`, which the plan does not touch.
@@ -101,6 +102,8 @@ class Renaming(Struct, frozen=True):
         doubts = tuple(one for one in self.doubts if not one.by or one.site not in by_macros)
         if self._keeps_name(new_name):
             doubts += tuple(Doubt(place, "may be what keeps its name elsewhere") for place in places)
+        if self.of_module:
+            doubts += tuple(Doubt(place, "may be a name that the module itself has") for place in places)
         return replace(self, plan=replace(self.plan, steps=tuple(in_order((*new, *steps)))), doubts=doubts)
 
     def _keeps_name(self, new_name: str) -> bool:
@@ -200,7 +203,15 @@ async def rename(
     if not shared.is_member:
         clashes = await _clashes(backend, Definitions(backend), home, new_name)
     strangers += [*missed, *doubtful, *clashes]
-    return Renaming(plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps, named.may)
+    return Renaming(
+        plan, tuple(strangers), searched, notice, family, namesakes.sites, gaps, named.may,
+        await _names_module(backend, path, text, text.slice(identifier)),
+    )  # fmt: skip
+
+
+async def _names_module(backend: Backend, path: Path, text: Text, name: str) -> bool:
+    language = backend.plugin.language_of(path)
+    return language is not None and await asyncio.to_thread(names_module, text, language.id, name)
 
 
 async def with_mentioned(backend: Backend, renaming: Renaming, new_name: str) -> EditPlan:

@@ -5,3 +5,5 @@
 ; What a module is loaded into while the program runs.
 ((variable_declarator name: (_) @loaded value: (call_expression function: (identifier) @_require)) (#eq? @_require "require"))
 (variable_declarator name: (_) @loaded value: (await_expression (call_expression function: (import))))
+; Names that a file gives to a whole module.
+(namespace_import (identifier) @module)
