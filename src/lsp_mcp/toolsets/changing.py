@@ -19,6 +19,7 @@ from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.checking.problems import Delta, Problem, known
 from lsp_mcp.features.editing.including import included
 from lsp_mcp.features.editing.tidying import tidied
+from lsp_mcp.features.renaming.made_from import inputs
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.prose import first_few
 from lsp_mcp.render.answers import Change
@@ -43,9 +44,11 @@ class ChangingToolset(AnchorToolset):
     """Tools that change code and report the errors that this causes."""
 
     def _told_of_generated(self, plan: EditPlan) -> list[Gap]:
-        """That `plan` changes generated sources, whose generator will undo that."""
+        """That `plan` changes generated sources alone: their generator will undo that."""
         changes = [step for step in plan.steps if isinstance(step, FileChange)]
-        if not (files := [one.path for one in changes if self._is_generated(one.path, one.before)]):
+        others = [one.path for one in changes]
+        generated = [one for one in changes if self._is_generated(one.path, one.before)]
+        if not (files := [one.path for one in generated if not self._made_from(one, others)]):
             return []
         shown = first_few([self._sessions.workspace.display_path(file) for file in files], 5)
         return [news("applied", f"generated, so change what it is made from, too: {shown}", files=tuple(files))]
@@ -137,6 +140,12 @@ class ChangingToolset(AnchorToolset):
         languages = [backend.plugin.language_of(path) for backend in self._sessions.backends]
         patterns = [language.generator_pattern for language in languages if language and language.generator_pattern]
         return any(re.match(pattern, text.content) for pattern in patterns)
+
+    def _made_from(self, change: FileChange, paths: Sequence[Path]) -> bool:
+        """Whether the changed file says that it is made from one of `paths`."""
+        plugins = [backend.plugin for backend in self._sessions.backends if backend.plugin.language_of(change.path)]
+        directives = {plugin.renaming.line_directive for plugin in plugins} - {""}
+        return any(inputs(change.before, one, paths) - {change.path} for one in directives)
 
     def _refuse_forbidden(self, plan: EditPlan) -> None:
         if why := self._sessions.policy.refusal(plan):

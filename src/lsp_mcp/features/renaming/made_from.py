@@ -32,6 +32,12 @@ def made_from(code: Iterable[Place], directive: str, inputs: Collection[Place]) 
     )
 
 
+def inputs(text: Text, directive: str, paths: Iterable[Path]) -> set[Path]:
+    """Those of `paths` that `text` says to be made from; see `made_from`."""
+    names = {name for _, name, _ in _directives(text, directive)}
+    return {path for path in paths if any(path.parts[-len(name) :] == name for name in names)}
+
+
 def _origins(places: list[Place], directive: str) -> Iterable[tuple[tuple[tuple[str, ...], int], int]]:
     """The name and the line that each line of `places`, of one file, was made from, and how many are in it."""
     told = list(_directives(places[0].text, directive))
