@@ -34,6 +34,7 @@ from lsp_mcp.waiting import phase, within
 log = logging.getLogger(__name__)
 
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
+_START = {"line": 0, "character": 0}  # of a file; what has no place gets this one
 _SHARE = 0.75  # share of a call's remaining time that the server may spend checking
 _WITH_AN_EDIT = 5.0  # seconds for other files, before an edit and after it
 _MOST_SCRIPTS = 20  # files that are opened because a server checks them only then
