@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -34,7 +35,6 @@ from lsp_mcp.waiting import phase, within
 log = logging.getLogger(__name__)
 
 _ERROR = 1  # LSP 3.17, `DiagnosticSeverity`
-_START = {"line": 0, "character": 0}  # of a file; what has no place gets this one
 _SHARE = 0.75  # share of a call's remaining time that the server may spend checking
 _WITH_AN_EDIT = 5.0  # seconds for other files, before an edit and after it
 _MOST_SCRIPTS = 20  # files that are opened because a server checks them only then
@@ -168,10 +168,9 @@ class Checking:
 
     def _not_loaded(self, found: Mapping[Path, Sequence[Diagnostic]]) -> list[Path]:
         """The files with errors for which the server may not know those beside them."""
-        source = self._rules.load_source
-        return sorted(
-            path for path, some in found.items() if source and any(one.get("source") == source for one in some)
-        )
+        if not (pattern := self._rules.load_error):
+            return []
+        return sorted(path for path, some in found.items() if any(re.match(pattern, one["message"]) for one in some))
 
     async def _excluded(self) -> list[Gap]:
         """The gap for files that changed and that the build excludes, unless they are open in a build of their own."""

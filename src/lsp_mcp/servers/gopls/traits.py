@@ -40,7 +40,7 @@ DIAGNOSTICS = Diagnostics(
     syntax_source="syntax",
     # If the go command cannot read one file, gopls 0.24 may have no package for the others; it depends on what it had
     # read before, and on how fast that command is.
-    load_source="go list",
+    load_error=r"\S+\.go: |found packages ",
 )
 
 
