@@ -32,9 +32,10 @@ class Scratch:
     held: int
 
     def remove(self) -> None:
-        """Remove it with all that is in it; safe in any thread, once."""
+        """Remove it with all that is in it, or leave that to `remove_left`; safe in any thread, once."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.lock.unlink(missing_ok=True)
+        if not self.folder.exists():
+            self.lock.unlink(missing_ok=True)
         os.close(self.held)
 
 
@@ -63,9 +64,10 @@ def _made(home: Path) -> Scratch | None:
     for _ in range(_TRIES):
         folder = home / secrets.token_hex(4)
         lock = folder.with_suffix(_LOCK)
-        if held := lock_file(str(lock), fcntl.LOCK_EX | fcntl.LOCK_NB):
-            folder.mkdir(0o700)
-            return Scratch(folder, lock, held)
+        with contextlib.suppress(BlockingIOError):  # another process is about to remove the lock
+            if held := lock_file(str(lock), fcntl.LOCK_EX | fcntl.LOCK_NB):
+                folder.mkdir(0o700)
+                return Scratch(folder, lock, held)
     return None
 
 

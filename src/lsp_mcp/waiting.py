@@ -131,7 +131,7 @@ def unhurried() -> Iterator[None]:
 
 
 def rest_unhurried(seconds: float) -> float:
-    """`seconds` less those that the present call has spent in `uncounted`: one limit, whatever it waits for there."""
+    """`seconds` less those that the present call has spent in `unhurried`: one limit, whatever it waits for there."""
     waiting = _now()
     return max(0.0, seconds - waiting.unhurried) if waiting else seconds
 

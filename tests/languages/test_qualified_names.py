@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from languages.served import ask, write
+from lsp_mcp.errors import LspMcpError
 
 RUST = {
     "Cargo.toml": '[package]\nname = "crafts"\nversion = "0.1.0"\nedition = "2021"\n',
@@ -109,3 +110,9 @@ def test_overloads_and_accessors_of_typescript_are_one_symbol(tmp_path: Path, na
     found = ask("typescript", tmp_path, "find_symbol_references_by_anchor", symbol_anchor=name, wait=True)
     assert f"Found {number} references" in found
     assert "status: complete" in found
+
+
+def test_a_static_member_is_apart_from_one_of_its_name(tmp_path: Path) -> None:
+    write(tmp_path, {"package.json": "{}", "a.ts": "class A {\n  static make(){}\n  make(){}\n}\n"})
+    with pytest.raises(LspMcpError, match=r"'A\.make' names 2 symbols"):
+        ask("typescript", tmp_path, "find_symbol_references_by_anchor", symbol_anchor="A.make", wait=True)

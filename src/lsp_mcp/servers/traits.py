@@ -96,6 +96,7 @@ class Symbols(Data, frozen=True):
     scope_separator: str = ""  # joins `containerName` and `name` into the full name; empty: `name` is the full name
     # Kinds of which several declarations of one name in one scope are one symbol, though the server lists each.
     merged_kinds: frozenset[str] = frozenset()
+    merged_apart: str = ""  # matches before the name of one that is apart from those without
     local_types: LocalTypes | None = None  # types that workspace/symbol does not have, or not all of their members
     # Text up to the name of a type to which the same declaration gives another one, by which it is used.
     tag_pattern: str = "(?!)"

@@ -145,7 +145,7 @@ class ChangingToolset(AnchorToolset):
         """Whether the changed file says that it is made from one of `paths`."""
         plugins = [backend.plugin for backend in self._sessions.backends if backend.plugin.language_of(change.path)]
         directives = {plugin.renaming.line_directive for plugin in plugins} - {""}
-        return any(inputs(change.before, one, paths) - {change.path} for one in directives)
+        return any(inputs(change.path, change.before, one, paths) - {change.path} for one in directives)
 
     def _refuse_forbidden(self, plan: EditPlan) -> None:
         if why := self._sessions.policy.refusal(plan):

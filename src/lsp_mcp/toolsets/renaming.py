@@ -143,9 +143,9 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     )
     answered = await asking(ask, check=check)
     target, renaming = answered.target, answered.value
-    if why := targets.sessions.policy.refusal(renaming.plan):
-        raise RefusedError(f"{target.name} cannot be renamed: {why}")
     plan = await rename.with_mentioned(target.backend, renaming, new_name.rpartition("/")[2])
+    if why := targets.sessions.policy.refusal(plan):
+        raise RefusedError(f"{target.name} cannot be renamed: {why}")
     built = [Gap("doubt", text) for text in await build_changes(target.backend, plan)]
     named = await string_mentions(target.backend, target.name)
     strings = _strings_gaps(targets, [one for one in named if (one.path, one.span.start) not in renaming.sites])

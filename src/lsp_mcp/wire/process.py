@@ -88,7 +88,8 @@ class Child:
                 preexec_fn=_die_with_parent(),  # noqa: PLW1509
             )
         except OSError as error:
-            self._remove_scratch()
+            if self._scratch:
+                self._scratch.remove()
             raise MissingProgramError(f"{shlex.join(self.command)} cannot be started: {error.strerror}") from None
 
     @property
@@ -182,6 +183,8 @@ class Child:
         if not self._swept:
             self._swept = self.returncode is not None
             self._signal_group(signal.SIGKILL)
+        if self._scratch and not self.attached:
+            threading.Thread(target=self._clean_up, name=f"clean up after {self.pid}", daemon=True).start()
 
     async def _gone_within(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):
@@ -215,13 +218,17 @@ class Child:
     def _wait(self, loop: asyncio.AbstractEventLoop, stderr: threading.Thread) -> None:
         self._popen.wait()
         stderr.join(_STDERR_WAIT)  # its stderr is complete when its end is known
-        self._remove_scratch()
         with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits any more
             loop.call_soon_threadsafe(self.exited.set)
+        self._clean_up()
 
-    def _remove_scratch(self) -> None:
-        if self._scratch:
-            self._scratch.remove()
+    def _clean_up(self) -> None:
+        """Remove its temporary files, once it is gone and what it has started."""
+        scratch, self._scratch = self._scratch, None
+        if scratch:
+            self._popen.wait()
+            self.kill()
+            scratch.remove()
 
 
 def child_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from lsp_mcp.requests.places import Place
 from lsp_mcp.text import Text
@@ -20,39 +21,42 @@ def made_from(code: Iterable[Place], directive: str, inputs: Collection[Place]) 
     Generated code says so by lines that match `directive`, with the groups `file` and `line` (ISO C, 6.10.4 "Line
     control"). A line counts if it has the word as often as the code that was made from it.
     """
-    made: dict[int, list[tuple[tuple[str, ...], int]]] = {}
-    for _, places in groupby(sorted(code, key=attrgetter("path")), key=attrgetter("path")):
-        for line, number in _origins(list(places), directive):
-            made.setdefault(number, []).append(line)
     there = Counter((one.path, one.span.start.line) for one in inputs)
-    return frozenset(
-        (path, line)
-        for (path, line), number in there.items()
-        if any(at == line and path.parts[-len(name) :] == name for name, at in made.get(number, ()))
-    )
+    files = {path for path, _ in there}
+    found = set()
+    for path, places in groupby(sorted(code, key=attrgetter("path")), key=attrgetter("path")):
+        for name, line, number in _origins(list(places), directive):
+            named = next((one for one in _named(path, name) if one in files), None)
+            if named and there[named, line] == number:
+                found.add((named, line))
+    return frozenset(found)
 
 
-def inputs(text: Text, directive: str, paths: Iterable[Path]) -> set[Path]:
-    """Those of `paths` that `text` says to be made from; see `made_from`."""
+def inputs(path: Path, text: Text, directive: str, paths: Collection[Path]) -> set[Path]:
+    """Those of `paths` that `text`, of the file `path`, says to be made from; see `made_from`."""
     names = {name for _, name, _ in _directives(text, directive)}
-    return {path for path in paths if any(path.parts[-len(name) :] == name for name in names)}
+    return {one for name in names for one in _named(path, name) if one in paths}
 
 
-def _origins(places: list[Place], directive: str) -> Iterable[tuple[tuple[tuple[str, ...], int], int]]:
+def _named(path: Path, name: str) -> Iterable[Path]:
+    """The files that generated code in `path` may mean by `name`, which is relative to its folder or one above."""
+    return [Path(os.path.normpath(folder / name)) for folder in path.parents]
+
+
+def _origins(places: list[Place], directive: str) -> Iterable[tuple[str, int, int]]:
     """The name and the line that each line of `places`, of one file, was made from, and how many are in it."""
     told = list(_directives(places[0].text, directive))
     starts = [at for at, _, _ in told]
     for line, number in Counter(place.span.start.line for place in places).items():
         if index := bisect_right(starts, line - 1):
             at, name, first = told[index - 1]
-            yield (name, first + line - at - 1), number
+            yield name, first + line - at - 1, number
 
 
-def _directives(text: Text, directive: str) -> Iterable[tuple[int, tuple[str, ...], int]]:
-    """The line of each directive of `text`, the end of the path that it names, and the line there of the next line."""
+def _directives(text: Text, directive: str) -> Iterable[tuple[int, str, int]]:
+    """The line of each directive of `text`, the file that it names, and the line there of the next line."""
     line, counted = 1, 0
     for found in re.finditer(directive, text.content, re.MULTILINE):
         line += text.content.count("\n", counted, found.start())
         counted = found.start()
-        parts = PurePosixPath(found["file"]).parts
-        yield line, tuple(part for part in parts if part not in ("/", "..")), int(found["line"])
+        yield line, found["file"], int(found["line"])

@@ -16,7 +16,10 @@ class TypeScriptPlugin(SessionPlugin):
     """It loads the project of a closed file to give its diagnostics."""
 
     # Overloads with what implements them, accessors, and declarations that it merges.
-    symbols = Symbols(merged_kinds=frozenset({"function", "method", "property", "interface", "namespace", "module"}))
+    symbols = Symbols(
+        merged_kinds=frozenset({"function", "method", "property", "interface", "namespace", "module"}),
+        merged_apart=r"\bstatic\b",
+    )
     diagnostics = Diagnostics(closed_on_request=True)
     word_check = WordCheck(leads_back=True, implied=IMPLIED)
     renaming = RENAMING
