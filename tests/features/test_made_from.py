@@ -40,7 +40,7 @@ def test_the_input_is_named_from_the_folder_of_the_code_or_one_above(code: str, 
     assert inputs(Path(code), Text(content), RENAMING.line_directive, [Path(grammar), Path(code)]) >= {Path(grammar)}
 
 
-def test_an_input_of_that_name_in_another_folder_is_another_one() -> None:
+def test_an_input_of_that_name_in_another_folder_is_not_the_one_that_is_named() -> None:
     code = places("/w/a/parse.c", MADE.format(name="parse.y"))
     assert not made_from(code, RENAMING.line_directive, places("/w/b/parse.y", GRAMMAR))
 
