@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
 from msgspec import Struct
 
-from lsp_mcp.syntax.grammars import grammar_of
+from lsp_mcp.syntax.grammars import Grammar, grammar_of
 from lsp_mcp.syntax.trees import TREES
 from lsp_mcp.text import Text
 
@@ -43,12 +46,19 @@ class Macros(Struct, frozen=True):
 
 def macros_in(text: Text, language_id: str) -> Macros:
     """The macros of `text`; nothing for a language without a query `expansions`. Call it in a thread."""
+    grammar = grammar_of(language_id)
+    return _macros(text, grammar) if grammar and grammar.query(EXPANSIONS) else Macros()
+
+
+# --- inside ------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=100)
+def _macros(text: Text, grammar: Grammar) -> Macros:
     from tree_sitter import QueryCursor
 
-    grammar = grammar_of(language_id)
-    query = grammar.query(EXPANSIONS) if grammar else None
-    if grammar is None or query is None:
-        return Macros()
+    query = grammar.query(EXPANSIONS)
+    assert query
     tree = TREES.tree_of(text, grammar)
     found: dict[str, dict[int, Macro]] = {"definition": {}, "call": {}}
     declared: set[int] = set()
@@ -62,10 +72,14 @@ def macros_in(text: Text, language_id: str) -> Macros:
                 known[start] = Macro(spelled, tree.offset(name.start_byte), start, end)
         patterns |= {tree.offsets(node) for node in captures.get("pattern", ())}
         declared |= {tree.offset(node.start_byte) for node in captures.get("declared", ())}
-    inner = [one for one in found["call"].values() if not _is_inside(one, found["call"])]
-    return Macros(tuple(found["definition"].values()), tuple(inner), frozenset(declared), tuple(sorted(patterns)))
+    calls = tuple(_outermost(found["call"].values()))
+    return Macros(tuple(found["definition"].values()), calls, frozenset(declared), tuple(sorted(patterns)))
 
 
-def _is_inside(call: Macro, calls: dict[int, Macro]) -> bool:
-    """Whether it is in another call, whose expansion has it."""
-    return any(one.start < call.start and call.end <= one.end for one in calls.values())
+def _outermost(calls: Iterable[Macro]) -> Iterator[Macro]:
+    """Those that are not in another call, whose expansion has them, as they follow each other."""
+    end = -1
+    for call in sorted(calls, key=lambda one: one.start):
+        if call.end > end:
+            end = call.end
+            yield call
