@@ -7,7 +7,7 @@ from lsp_mcp.text import Text
 
 RUST = (
     "macro_rules! made {\n    ($name:ident) => { helper($name) };\n}\n"
-    "fn first(n: u32) -> u32 {\n    made!(n) + other::made!(n)\n}\nfn second() {\n    print!(\"{}\", made!(1));\n}\n"
+    'fn first(n: u32) -> u32 {\n    made!(n) + other::made!(n)\n}\nfn second() {\n    print!("{}", made!(1));\n}\n'
 )
 
 

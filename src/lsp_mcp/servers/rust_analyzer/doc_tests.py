@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -22,6 +23,9 @@ _RUST = re.compile(
     r"(?:\s|,|rust|should_panic|no_run|ignore(?:-\w+)*|compile_fail|test_harness|standalone\w*|edition\d+|E\d+)*"
 )
 _HIDDEN = re.compile(r"\s*#(?: |$|(?=#))")
+_LIBRARY, _BINARY, _BINARIES, _BUILD = "src/lib.rs", "src/main.rs", "src/bin", "build.rs"
+_FOLDERS = ("tests", "examples", "benches")  # with programs of their own
+_TARGETS = ("bin", "test", "example", "bench")  # tables of a manifest
 _LEFT_OUT = re.compile(r"\s*(?:#!\[|(?:#\[macro_use\]\s*)?extern\s+crate\b)")
 
 
@@ -83,7 +87,7 @@ def _blocks(content: str) -> Iterator[list[_Line]]:
 
 
 def _crate_name(path: Path) -> str:
-    """The name by which other crates call the library that `path` is of; empty if it is unknown."""
+    """The name by which other crates call the library that `path` is of; empty if it is unknown, or of no library."""
     for folder in path.parents:
         try:
             said = tomllib.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -91,8 +95,37 @@ def _crate_name(path: Path) -> str:
             continue
         except (OSError, ValueError):
             return ""
-        tables = (said.get("lib"), said.get("package"))
-        names = [one.get("name") for one in tables if isinstance(one, dict)]
+        tables = [one for one in (said.get("lib"), said.get("package")) if isinstance(one, dict)]
+        names = [one.get("name") for one in tables]
         found = next((one for one in names if isinstance(one, str)), "").replace("-", "_")
-        return found if found.isidentifier() else ""
+        return found if found.isidentifier() and _is_of_library(path, folder, said) else ""
     return ""
+
+
+def _is_of_library(path: Path, folder: Path, said: dict[str, Any]) -> bool:
+    """Whether `path`, of the package in `folder` with the manifest `said`, is of its library, and of nothing else."""
+    library = folder / (_path_in(said.get("lib")) or _LIBRARY)
+    if path == library:
+        return True
+    if not library.is_file() or not path.is_relative_to(library.parent):
+        return False
+    targets = [one for kind in _TARGETS for one in (said.get(kind) or ()) if isinstance(said.get(kind), list)]
+    others = {folder / _BINARY, folder / _BUILD, *(folder / one for target in targets if (one := _path_in(target)))}
+    if path in others or path.relative_to(folder).parts[0] in _FOLDERS or path.is_relative_to(folder / _BINARIES):
+        return False
+    first = path.relative_to(library.parent).parts[0].removesuffix(".rs")
+    module = re.compile(rf"\bmod\s+(?:r#)?{re.escape(first)}\s*;")
+    return not any(module.search(_content(other)) for other in others if other.parent == library.parent)
+
+
+def _path_in(table: object) -> str:
+    """The `path` of a target; empty if it has none."""
+    path = table.get("path") if isinstance(table, dict) else None
+    return path if isinstance(path, str) else ""
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
