@@ -112,6 +112,16 @@ def test_a_rename_of_what_a_doc_test_may_use_must_be_confirmed(tmp_path: Path) -
         ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor="helper", new_name="assist")
 
 
+def test_a_name_that_a_string_of_a_doc_test_formats_is_renamed(tmp_path: Path) -> None:
+    text = (
+        '/// ```\n/// use sample::SIZE;\n/// assert_eq!(format!("{SIZE}"), "3");\n'
+        '/// assert_eq!(format!("{SIZE:>1$}", 1, 2), "SIZE");\n/// ```\npub const SIZE: u32 = 3;\n'
+    )
+    write(tmp_path, RUST | {"src/lib.rs": text})
+    ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor="src/lib.rs:6:11", new_name="LEN")
+    assert (tmp_path / "src/lib.rs").read_text() == text.replace("SIZE", "LEN").replace('"LEN"', '"SIZE"')
+
+
 def test_uses_without_its_name_are_a_gap_of_a_method_that_javascript_calls(tmp_path: Path) -> None:
     answer = references("typescript", tmp_path, "Cart.toString")
     assert "not counted: uses without its name (where values are converted)" in answer

@@ -9,15 +9,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from lsp_mcp.adapters import Language
 from lsp_mcp.backend import Backend, Trial
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.requests.places import Place, by_file, position_params, text_or_none
 from lsp_mcp.requests.scope import locations
 from lsp_mcp.servers.traits import Examples
+from lsp_mcp.text import Text
 from lsp_mcp.uris import uri_path
 from lsp_mcp.waiting import share_of_rest
-from lsp_mcp.words.lexing import occurrences
+from lsp_mcp.words.lexing import code_in, occurrences
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +88,7 @@ async def _says(
     language = backend.plugin.language_of(place.path)
     start = examples.text.offset_point(offset)
     spans = await asyncio.to_thread(occurrences, examples.text, name, language)
-    if not any(span.start == start for span in spans):
+    if not any(span.start == start for span in spans) and not _is_in_braces(examples.text, offset, language):
         return False  # a string or a comment in it, or a part of another word
     at = position_params(place.path, examples.text, start, trial.encoding)
     said = locations(await trial.request(backend.plugin.word_check.request, at))
@@ -102,3 +104,12 @@ async def _says(
             return None  # an alias, or what a macro makes
         meant.append((path, point) in sites)
     return meant[0] if meant and len(set(meant)) == 1 else None
+
+
+def _is_in_braces(text: Text, offset: int, language: Language | None) -> bool:
+    """Whether the word at `offset` is in braces of a string, where code may be."""
+    code = code_in(text, language)
+    if code is None or code.part(offset) != "string" or (around := code.around(offset)) is None:
+        return False
+    opening, closing = (text.content.rfind(brace, around[0], offset) for brace in "{}")
+    return opening > closing
