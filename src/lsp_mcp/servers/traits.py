@@ -173,7 +173,8 @@ class Mention(Data, frozen=True):
     what: str  # what such a place is, for people: `assembler`
     files: str  # names of such files
     pattern: str  # a place; the group `name` is the name itself
-    within: str = ""  # what of the text counts, in which places are searched for
+    # What of the text counts, in which places are searched for. If there is a group `end`, a match without it does not.
+    within: str = ""
     beside: bool = True  # only files in the folder of the declaration
     kinds: tuple[str, ...] = ()  # of the symbols; empty: all
     exported: bool = False  # only symbols that other packages can use

@@ -66,7 +66,7 @@ async def mentions(backend: Backend, symbol: Renamed) -> Mentions:
         for path in await asyncio.to_thread(_with_word, backend, files[:_MOST_FILES], symbol.name):
             if (text := await text_or_none(backend, path)) is None:
                 continue
-            for place, start in _places(path, text, rule, symbol):
+            for place, start in await asyncio.to_thread(places_in, path, text, rule, symbol):
                 (surely if rule.is_sure else may)[path, start] = (place, rule.what)
     kept = [one for at, one in sorted(may.items()) if at not in surely]
     return Mentions(tuple(one for _, one in sorted(surely.items())), tuple(kept), left_out)
@@ -146,6 +146,21 @@ def told(backend: Backend, found: Iterable[tuple[Place, str]]) -> str:
     return first_few(listed, _FILES)
 
 
+def places_in(path: Path, text: Text, rule: Mention, symbol: Renamed) -> list[tuple[Place, int]]:
+    """Where `text` calls `symbol` by its name according to `rule`, with the offsets."""
+    content, pattern = text.content, re.compile(_filled(rule.pattern, symbol))
+    ranges = [(0, len(content))]
+    if rule.within:
+        within = re.compile(_filled(rule.within, symbol))
+        has_end = "end" in within.groupindex
+        ranges = [one.span() for one in within.finditer(content) if not has_end or one["end"] is not None]
+    return [
+        (Place(path, text.offsets_span(*found.span("name")), text), found.start("name"))
+        for start, end in ranges
+        for found in pattern.finditer(content, start, end)
+    ]
+
+
 async def _applies(backend: Backend, symbol: Renamed, rule: Mention) -> bool:
     home = symbol.symbol.place
     if rule.kinds and symbol.symbol.kind not in rule.kinds:
@@ -184,20 +199,6 @@ def _with_word(backend: Backend, files: Sequence[str], name: str) -> list[Path]:
         if wanted in words or any(wanted in word for word in words):
             found.append(Path(path))
     return found
-
-
-def _places(path: Path, text: Text, rule: Mention, symbol: Renamed) -> list[tuple[Place, int]]:
-    content, pattern = text.content, re.compile(_filled(rule.pattern, symbol))
-    ranges = (
-        [found.span() for found in re.finditer(_filled(rule.within, symbol), content)]
-        if rule.within
-        else [(0, len(content))]
-    )
-    return [
-        (Place(path, text.offsets_span(*found.span("name")), text), found.start("name"))
-        for start, end in ranges
-        for found in pattern.finditer(content, start, end)
-    ]
 
 
 def _filled(pattern: str, symbol: Renamed) -> str:

@@ -13,8 +13,17 @@ _DECORATED = (
 _FILLED = rf"(?:\bdef[ \t]+test\w*|{_DECORATED}\w+)\s*{_IN_BRACKETS}"
 _BY_STRING = r"\b(?:usefixtures|getfixturevalue)\s*\([^()]*\)"
 _KEY = r"(?<=[\"'])(?P<name>{name})(?=[\"'])"
-_STRING = r"(?<![\w\"'])[rRuU]?(?:\"\"\"[\s\S]*?\"\"\"|'{3}[\s\S]*?'{3}|\"(?!\")[^\"\n]*\"|'(?!')[^'\n]*')"
-_FILLED_BY_NAMES = rf"(?:{_STRING}\s*)+\)?\s*(?:\.format(?:_map\(|\(\s*\*\*)|%\s*\(?)\s*(?:globals|locals|vars)\(\)"
+_QUOTED = "|".join(
+    rf"{mark}{{3}}(?:[^{mark}\\]++|\\[\s\S]?|{mark}(?!{mark}{mark}))*+(?:{mark}{{3}}|\Z)"
+    rf"|{mark}(?:[^{mark}\\\n]++|\\[\s\S]?)*+{mark}?+"
+    for mark in "\"'"
+)
+# Comments and all other strings are passed over, so that none begins in another or is looked through again.
+_FILLED_BY_NAMES = (
+    rf"#[^\n]*+|(?:(?<!\w)[rRuU]?+(?:{_QUOTED})\s*+)++"
+    r"(?P<end>\)?\s*+(?:\.format(?:_map\(|\(\s*+\*\*)|%\s*+\(?)\s*+(?:globals|locals|vars)\(\))?+"
+    rf"|{_QUOTED}"
+)
 _FORMATTED = Mention(
     what="a string that the names in scope fill", files=r"\.py$", within=_FILLED_BY_NAMES, beside=False,
     pattern=r"(?:(?<!\{)\{|%\()(?P<name>{name})(?=[!:.\[})])", kinds=("variable", "constant", "function", "class"),
