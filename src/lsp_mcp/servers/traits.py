@@ -380,8 +380,10 @@ class WordCheck(Data, frozen=True):
     # has `type_parameter_pattern` with that name as {name}.
     dependent_pattern: str = ""
     type_parameter_pattern: str = ""
-    # The explicit object of a function, {name}, with its `type`, a group.
+    # The explicit object of a function, with its `type` and `name`; and all `parameters` of a template, which may be
+    # that type.
     explicit_object_pattern: str = ""
+    type_parameters_pattern: str = "(?!)"
     # What depends on a template's arguments: a word with such text on the line before it; and what a file has in which
     # others may.
     type_dependent_pattern: str = "(?!)"

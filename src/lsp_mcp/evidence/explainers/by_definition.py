@@ -71,7 +71,7 @@ class ByDefinition:
                 if said is False and (
                     await _may_be_specialized(question, place, meaning)
                     or await _may_be_found(question, place, meaning)
-                    or _may_be_of_object(question, place)
+                    or await _may_be_of_object(question, place)
                 ):
                     inexplicable.append(place)
                 else:
@@ -209,9 +209,9 @@ async def _may_be_specialized(question: Question, place: Place, meaning: Meaning
     return re.search(rules.template_pattern, place.text.content) is not None
 
 
-def _may_be_of_object(question: Question, place: Place) -> bool:
+async def _may_be_of_object(question: Question, place: Place) -> bool:
     """Whether the word is a member of an object that may be of the type that has the symbol, as only a call decides."""
-    return question.symbol.role != "type" and is_through_object(place, question.backend.plugin.word_check)
+    return question.symbol.role != "type" and await is_through_object(place, question.backend.plugin.word_check)
 
 
 async def _may_be_found(question: Question, place: Place, meaning: Meaning) -> bool:

@@ -460,7 +460,7 @@ async def _shared(backend: Backend, home: Home, plan: EditPlan, name: str, new_n
     if unknown := found.unknown:
         more = f", as {count(len(unknown) - 1, 'more place')}" if len(unknown) > 1 else ""
         doubts.append(Doubt(unknown[0], f"not known whether it means another {name}{more}"))
-    through = [place for place in changed if is_through_object(place, backend.plugin.word_check)]
+    through = [place for place in changed if await is_through_object(place, backend.plugin.word_check)]
     if through and (other := await _elsewhere(backend, home, (name, new_name))):
         doubts += [Doubt(place, f"may mean {other}, too, as only a call decides") for place in through]
     return doubts

@@ -99,6 +99,7 @@ HEADERS = Headers(
 
 REFACTORINGS = Refactorings(invented={"refactor": r"extracted|placeholder"})
 
+_IN_ANGLES = r"<(?:[^<>;{}]++|<(?:[^<>;{}]++|<[^<>;{}]*+>)*+>)*+>"
 # What is not in a file of its own only by its name (`c:a.c@F@f`) has one id in all programs of the workspace.
 _SCOPE = r"^c:[^@]*(?:@(?:N@\w+|aN))*"
 _TYPE = r"@(?:[SUE]A?|S[TP][^@]*)@({}\w+)(?:>[^@]*)?"
@@ -189,7 +190,8 @@ WORD_CHECK = WordCheck(
     parameter_pattern=r"\btemplate\s*<(?:[^<>;{}]|<[^<>;{}]*>)*\Z",
     # `typename T::word`, where T is the parameter of a template and has no default that clangd 22 would take for it.
     dependent_pattern=r"\btypename\s+(?P<parameter>\w+)\s*::\s*(?:template\s+)?\Z",
-    explicit_object_pattern=r"\bthis\s+(?P<type>[^(){{}};=]*?)[\s&*]{name}\s*[,)]",
+    explicit_object_pattern=rf"\bthis\s+(?P<type>(?:[^(){{}};=<>,]|{_IN_ANGLES}){{0,200}}?)[\s&*](?P<name>\w+)\s*+[,)]",
+    type_parameters_pattern=rf"(?:\btemplate|\])\s*+<(?P<parameters>(?:[^<>;{{}}]++|{_IN_ANGLES})*+)>",
     type_parameter_pattern=r"\b(?:typename|class)\s+{name}\s*[,>]",
     kind_pattern=r"\b(?:struct|union|enum|class|goto)\s+\Z",
     # Of a conversion the rest is empty, since its type may be spelled in several ways; capitals may be a macro, but not
