@@ -119,3 +119,14 @@ def test_a_macro_that_is_called_by_another_name_refuses_the_rename_of_what_it_us
     )
     with pytest.raises(LspMcpError, match="1 occurrence of make that rust-analyzer does not explain"):
         _renamed(tmp_path, "src/lib.rs:4:8", text)
+
+
+@pytest.mark.parametrize("call", ['println!("{}", made!())', 'format!("{}", plus!(made!()))'])
+def test_a_macro_in_a_call_that_the_server_does_not_expand_refuses_the_rename(tmp_path: Path, call: str) -> None:
+    text = (
+        "macro_rules! made {\n    () => { make() };\n}\nmacro_rules! plus { ($one:expr) => { $one + 1 }; }\n"
+        "pub fn make() -> u32 { 1 }\npub fn first() -> u32 { plus!(made!()) }\n"
+        f"pub mod other {{\n    pub fn make() -> u32 {{ 2 }}\n    pub fn second() {{ {call}; }}\n}}\n"
+    )
+    with pytest.raises(LspMcpError, match="1 occurrence of make that rust-analyzer does not explain"):
+        _renamed(tmp_path, "src/lib.rs:5:8", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from lsp_mcp.backend import Backend, Trial
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.evidence.definitions import Meaning, Site, Symbol
 from lsp_mcp.evidence.explainers.by_definition import says
 from lsp_mcp.evidence.verdicts import Question, Verdicts
@@ -22,11 +23,13 @@ from lsp_mcp.syntax.expansions import EXPANSIONS, Macro, Macros, macros_in
 from lsp_mcp.syntax.grammars import has_query
 from lsp_mcp.text import Span, Text
 from lsp_mcp.uris import uri_path
+from lsp_mcp.waiting import share_of_rest
 
 _MOST_PLACES = 60  # in macros, for one question
 _MOST_FILES = 100  # with the name of such a macro
 _MOST_CALLS = 60  # expanded
 _MOST_KEPT = 2_000  # places
+_SHARE = 0.2  # of the time of a call, to say where one word is declared
 _Group = tuple[Site, ...]
 _MEANT: RememberedOf[Backend, _Group, int, Mapping[Site, Meaning]] = RememberedOf(_MOST_KEPT)
 _STATES: RememberedOf[Backend, int, int, int] = RememberedOf(_MOST_KEPT)  # generations that are an earlier one
@@ -36,7 +39,7 @@ class AsExpanded:
     """Such a word means what it means in each expansion of its macro, if that is one symbol.
 
     The server expands each call with marks in place of the words, and is shown the expansions in place of the calls.
-    Only for what changes code: questions that are being answered begin again.
+    Only if the question is thorough: others that are being answered begin again.
     """
 
     keeps_time = False
@@ -64,9 +67,9 @@ async def meanings_in_macros(backend: Backend, places: Sequence[Place]) -> Mappi
     """
     if not places or len(places) > _MOST_PLACES:
         return {}
-    group = tuple(sorted(place.site for place in places))
+    group, before = tuple(sorted(place.site for place in places)), _state(backend)
     kept = _MEANT.for_owner(backend)
-    if (known := kept.get(group, _state(backend))) is not None:
+    if (known := kept.get(group, before)) is not None:
         return known
     search = _Search(backend, places)
     if not await search.find_calls():
@@ -75,16 +78,19 @@ async def meanings_in_macros(backend: Backend, places: Sequence[Place]) -> Mappi
         async with backend.problems.trial() as trial:
             began, state = backend.generation, _state(backend)
             found = await search.meanings(trial)
-    except RefusedError:
+    except (RefusedError, CallerError):
         return {}
     if backend.generation == began + 1:  # which the trial alone makes it grow by
         _STATES.for_owner(backend).put(backend.generation, 0, state, 1)
-        kept.put(group, state, found, 1 + len(found))
+        if state == before:  # so these are the texts that were searched for calls
+            kept.put(group, state, found, 1 + len(found))
     return found
 
 
 async def declared_by_macros(backend: Backend, place: Place) -> Place | None:
     """Where the word at `place`, in the code of a macro, is declared, if the server does not know that by itself.
+
+    None if that takes long: others cannot ask this server meanwhile.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -93,7 +99,11 @@ async def declared_by_macros(backend: Backend, place: Place) -> Place | None:
         return None
     if await definition_places(backend, place.path, place.span.start):
         return None
-    for meaning in (await meanings_in_macros(backend, [place])).values():
+    meant: Mapping[Site, Meaning] = {}
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(share_of_rest(_SHARE)):
+            meant = await meanings_in_macros(backend, [place])
+    for meaning in meant.values():
         for path, start in (site for one in meaning for site in one.sites):
             text = await backend.documents.open(path)
             if span := text.identifier_at(start):
@@ -179,6 +189,9 @@ class _Search:
 
     async def find_calls(self) -> bool:
         """Whether all calls of the macros, through others too, are known."""
+        present = {path: await text_or_none(self._backend, path) for path in {place.path for place in self._places}}
+        if any(place.text != present[place.path] for place in self._places):
+            return False  # they changed since the question began
         todo = {macro.name for place in self._places if (macro := await self._around(place))}
         names, files = set[str](), set[Path]()
         while todo:
@@ -198,6 +211,7 @@ class _Search:
                 for one in macros.definitions:
                     if one.name not in names and word.search(content, one.start, one.end):
                         todo.add(one.name)
+        self._unexpanded = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*!(?!=)")
         for path in sorted(files):
             calls = self._macros[path].calls
             self._calls += [(path, number) for number, call in enumerate(calls) if self._has(path, call, names)]
@@ -253,7 +267,7 @@ class _Search:
         return self._macros[path]
 
     async def _expand(self, trial: Trial, numbers: Sequence[int]) -> dict[Path, _Expanded] | None:
-        """The texts with all expansions that have one of the places; None if a call cannot be expanded.
+        """The texts with all expansions that have one of the places; None if a call cannot be expanded to its end.
 
         `_marked` has the same parts with marks.
         """
@@ -275,6 +289,8 @@ class _Search:
             if not answer:
                 return None
             code = str(answer[rules.expansion_field])
+            if self._unexpanded.search(code):
+                return None
             if self._mark.search(code):
                 self._marked[path].append((call.start, call.end, code))
                 plain = self._mark.sub(self._name, code)
