@@ -68,7 +68,7 @@ def test_what_a_word_means_is_kept_as_long_as_the_texts_are_the_same(monkeypatch
     assert began == [1]
 
 
-def test_what_was_found_in_texts_that_changed_meanwhile_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_found_in_texts_that_changed_during_the_search_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     edits = [1]
 
     def edit(server: _Server) -> None:

@@ -90,7 +90,7 @@ async def meanings_in_macros(backend: Backend, places: Sequence[Place]) -> Mappi
 async def declared_by_macros(backend: Backend, place: Place) -> Place | None:
     """Where the word at `place`, in the code of a macro, is declared, if the server does not know that by itself.
 
-    None if that takes long: others cannot ask this server meanwhile.
+    None if that takes long: others cannot ask this server in the meantime.
 
     Raises:
         UnavailableError: see `Backend.request`.
