@@ -35,6 +35,7 @@ class ModuleNames(Struct, frozen=True, forbid_unknown_fields=True):
     unnamed_folders: tuple[str, ...] = ()  # which are in no module's name
     relative: tuple[str, ...] = ()  # what a path may begin with instead of a module's name
     loader: str = ""  # the function that loads a module while the program runs
+    passing_word: str = ""  # what comes before `*` in a file that passes on everything of a module
 
 
 class _Described(Struct, forbid_unknown_fields=True):

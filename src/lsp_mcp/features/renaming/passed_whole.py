@@ -8,36 +8,90 @@ from collections.abc import Iterable
 from pathlib import Path, PurePath
 
 from lsp_mcp.backend import Backend
+from lsp_mcp.disk.files import Signature, content_or_nothing
+from lsp_mcp.gaps import Gap, news
+from lsp_mcp.prose import count
+from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.places import text_or_none
 from lsp_mcp.syntax.files import passed_whole
 from lsp_mcp.text import Text
 
-_MOST_FILES = 300  # with the name of one
+_MOST_FILES = 5_000  # read
+_MOST_KEPT = 20_000  # files, and modules in them
 _MOST = 50  # found
+_PASSED: RememberedOf[Backend, Path, Signature, list[str]] = RememberedOf(_MOST_KEPT)
 
 
-async def passing_whole(backend: Backend, paths: Iterable[Path]) -> dict[Path, Text]:
+async def passing_whole(backend: Backend, paths: Iterable[Path]) -> tuple[dict[Path, Text], list[Gap]]:
     """The files that export everything of a file in `paths`, also through others, or of one that is called alike; with
-    their texts.
+    their texts. And what is left out.
 
     Two modules that such a file passes on cannot export one name.
     """
-    found: dict[Path, Text] = {}
     todo = list(paths)
-    while todo and len(found) < _MOST:
+    grammars = map(backend.plugin.grammar_of, todo)
+    passing: dict[Path, list[str]] = {}
+    left = 0
+    for word in sorted({grammar.modules.passing_word for grammar in grammars if grammar} - {""}):
+        files = (await backend.words.files_with(word)).files
+        left += max(0, len(files) - _MOST_FILES)
+        passing |= await asyncio.to_thread(_passing, backend, files[:_MOST_FILES], word)
+    followed = following(todo, passing, backend.root)
+    left += max(0, len(followed) - _MOST)
+    # What a package is called, its folder may not tell.
+    others = [path for path in passing if path not in followed and any(map(_is_of_package, passing[path]))]
+    found: dict[Path, Text] = {}
+    for path in [*followed, *others][:_MOST]:
+        if text := await text_or_none(backend, path):
+            found[path] = text
+    if not left:
+        return found, []
+    return found, [news("applied", f"not tried in {count(left, 'file')} that may export all of others; run check")]
+
+
+def following(paths: Iterable[Path], passing: dict[Path, list[str]], root: Path) -> list[Path]:
+    """Those of `passing`, files with the modules that each passes on, that may pass on what is in `paths`. Pure."""
+    found: dict[Path, None] = {}
+    todo = list(paths)
+    while todo:
         path = todo.pop()
-        names = {path.name.partition(".")[0], path.parent.name}
-        for word in sorted(words[-1] for name in names if (words := re.findall(r"\w+", name))):
-            for file in (await backend.words.files_with(word)).files[:_MOST_FILES]:
-                text, language = await text_or_none(backend, file), backend.plugin.language_of(file)
-                if file in found or text is None or language is None:
-                    continue
-                if names.intersection(await asyncio.to_thread(_passed, text, language.id)):
-                    found[file] = text
-                    todo.append(file)
+        near = {path.name.partition(".")[0], path.parent.name}
+        around = {*near, *(path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ())}
+        for file, modules in passing.items():
+            if file not in found and any(
+                _last(one) in (around if _is_of_package(one) else {*near, ""}) for one in modules
+            ):
+                found[file] = None
+                todo.append(file)
+    return list(found)
+
+
+# --- inside ------------------------------------------------------------------------------------
+
+
+def _is_of_package(spelled: str) -> bool:
+    return not spelled.startswith(".")
+
+
+def _last(spelled: str) -> str:
+    """The last part of a module's path, without extensions; empty for `..`."""
+    return PurePath(spelled).name.partition(".")[0]
+
+
+def _passing(backend: Backend, files: Iterable[Path], word: str) -> dict[Path, list[str]]:
+    """Those of `files` that pass on modules, and which; reads only what has changed."""
+    kept = _PASSED.for_owner(backend)
+    pattern = re.compile(rf"\b{re.escape(word)}\b\s*[*/]".encode())
+    found: dict[Path, list[str]] = {}
+    for path in files:
+        if (signature := Signature.read(path)) is None:
+            continue
+        if (modules := kept.get(path, signature)) is None:
+            content, language = content_or_nothing(path), backend.plugin.language_of(path)
+            modules = []
+            if language and pattern.search(content):
+                modules = passed_whole(Text(content.decode("utf-8", "replace")), language.id)
+            kept.put(path, signature, modules, 1 + len(modules))
+        if modules:
+            found[path] = modules
     return found
-
-
-def _passed(text: Text, language_id: str) -> set[str]:
-    """The last parts of the paths of modules that `text` passes on, without extensions."""
-    return {PurePath(one).name.partition(".")[0] for one in passed_whole(text, language_id)}

@@ -90,7 +90,9 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     places = {step.path: await _places(backend, step, old_name, new_name) for step in steps}
     taken = (await backend.words.files_with(new_name)).files
     naming = {*taken, *(await backend.words.files_with(old_name)).files}
-    passing = await passing_whole(backend, shifts) if taken else {}  # they have errors without a use of either name
+    passing, left = (
+        await passing_whole(backend, shifts) if taken else ({}, [])
+    )  # they have errors without a use of either name
     beside = {path: text for path, text in passing.items() if path not in shifts}
     after_texts = {path: shift.after for path, shift in shifts.items()}
     # With another text than before, since what has not changed is not read again.
@@ -109,7 +111,7 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
         related, elsewhere = await _related(backend, shifts, were, are, pairs)
         odd = after.all_uses ^ expected
         if not (after.errors or odd or after.unread):
-            return Tried((), related, after.gaps, elsewhere)
+            return Tried((), related, [*after.gaps, *left], elsewhere)
         meant = await _meanings(backend, trial, after, expected)
         if not backend.plugin.trial_arguments:  # the same server: errors that it has told once, it may not tell again
             before = await _seen(backend, trial, befores, sites, naming)
@@ -125,7 +127,7 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     was = known((_renamed(one, old_name, new_name) for one in before.errors), None, (), None)
     new = {id(one) for one in compare(same, None, was).new}
     errors = [one for one, folded in zip(after.errors, same, strict=True) if id(folded) in new]
-    return Tried(errors, [*changed, *related], after.gaps, elsewhere)
+    return Tried(errors, [*changed, *related], [*after.gaps, *left], elsewhere)
 
 
 class Shift:
