@@ -250,14 +250,13 @@ async def that_may_declare(
     for path in lines.keys() - files:
         lines[path] = await _declaring(backend, containers, path, word, rest, owner, lines[path])
     using.update(path for path, left in lines.items() if path not in files and not left)
-    for path in files:
-        language = backend.plugin.language_of(path)
-        text = await text_or_none(backend, path) if language else None
-        if text:
-            counted = partial(_counted, backend, path, text, word, rest, owner, known)
-            left = await asyncio.to_thread(that_may_define, text, word, language, counted)
-            if left is not None and await _are_declared_elsewhere(definitions, backend, path, text, left, known):
-                using.add(path)
+    try:
+        async with asyncio.timeout(budget.left()):
+            for path in files:
+                if await _surely_uses(definitions, backend, path, word, rest, owner, known):
+                    using.add(path)
+    except TimeoutError:
+        budget.cut()
     if not (using or lines):
         return use
     may_declare = (files | lines.keys()) - using
@@ -265,12 +264,35 @@ async def that_may_declare(
     return replace(use, files=frozenset(may_declare), lines=on_lines)
 
 
+async def _surely_uses(
+    definitions: Definitions,
+    backend: Backend,
+    path: Path,
+    word: str,
+    rest: _Rest,
+    owner: str,
+    known: Collection[Site],
+) -> bool:
+    """Whether `path` has `word` only where it declares nothing new: see `that_may_declare`."""
+    language = backend.plugin.language_of(path)
+    text = await text_or_none(backend, path) if language else None
+    if not text:
+        return False
+    counted = partial(_counted, backend, path, text, word, rest, owner, known)
+    left = await asyncio.to_thread(that_may_define, text, word, language, counted)
+    return left is not None and await _are_declared_elsewhere(definitions, backend, path, text, left, known)
+
+
 async def _are_declared_elsewhere(
     definitions: Definitions, backend: Backend, path: Path, text: Text, spans: Sequence[Span], known: Collection[Site]
 ) -> bool:
     """Whether what is at `spans` is `known`, or declared elsewhere, according to a server that reads where `path` is
-    included. Definitions and conditions of macros are understood anywhere.
+    included. Definitions and conditions of macros are understood there.
     """
+    if not spans:
+        return True
+    if not (await backend.coverage.part_of(path) or await backend.coverage.wholes_of(path)):
+        return False
     language = backend.plugin.language_of(path)
     spans = [
         span
@@ -295,13 +317,30 @@ async def _ids_of(definitions: Definitions, known: Collection[Site]) -> set[str]
 
 
 async def _is_in_unused(backend: Backend, path: Path, text: Text, span: Span) -> bool:
-    """Whether `span` is in the definition of a macro that the rest of the file does not use."""
-    language = backend.plugin.language_of(path)
-    macro = macro_at(text, span, language)
+    """Whether `span` is in the definition of a macro that nothing else uses, in this file or in others."""
+    macro = macro_at(text, span, backend.plugin.language_of(path))
     if macro is None or macro == span:
         return False
-    uses = await backend.words.occurrences(path, text, text.slice(macro))
-    return all(use in uses.in_macros or is_for_preprocessor(text, use, language) for use in uses)
+    name = text.slice(macro)
+    having = await backend.words.files_with(name)
+    if having.unknown or len(having.files) > _MOST_MEANT:
+        return False
+    for other in {path, *having.files}:
+        there = text if other == path else await text_or_none(backend, other)
+        if there is None or await _uses_macro(backend, other, there, name):
+            return False
+    return True
+
+
+async def _uses_macro(backend: Backend, path: Path, text: Text, name: str) -> bool:
+    """Whether `text` uses the macro `name`: not only in its own definition, or in conditions."""
+    language = backend.plugin.language_of(path)
+    for use in await backend.words.occurrences(path, text, name):
+        around = macro_at(text, use, language)
+        is_own = around is not None and text.slice(around) == name
+        if not (is_own or is_for_preprocessor(text, use, language)):
+            return True
+    return False
 
 
 def _counted(
