@@ -302,6 +302,7 @@ WRITES = {"write_text", "write_bytes", "unlink", "rmtree", "rename", "replace", 
 WRITERS = {
     "edits/apply.py": "the one that does checked plans",
     "edits/journal.py": "takes steps of these back",
+    "scratch.py": "temporary files of language servers",
     "board/exchange/exporting.py": "the same",
     "board/exchange/folders.py": "what the board exports, to a folder that somebody names",
     "board/following.py": "the board's own folder",

@@ -44,19 +44,21 @@ def _named(path: Path, name: str) -> Iterable[Path]:
 
 
 def _origins(places: list[Place], directive: str) -> Iterable[tuple[str, int, int]]:
-    """The name and the line that each line of `places`, of one file, was made from, and how many are in it."""
-    told = list(_directives(places[0].text, directive))
-    starts = [at for at, _, _ in told]
-    for line, number in Counter(place.span.start.line for place in places).items():
-        if index := bisect_right(starts, line - 1):
-            at, name, first = told[index - 1]
-            yield name, first + line - at - 1, number
+    """The names and lines that the lines of `places`, of one file, were made from, and how many are in each."""
+    text = places[0].text
+    told = list(_directives(text, directive))
+    starts = [start for start, _, _ in told]
+    found: Counter[tuple[str, int]] = Counter()
+    for place in places:
+        offset = text.point_offset(place.span.start)
+        if index := bisect_right(starts, offset):
+            start, name, first = told[index - 1]
+            found[name, first + text.content.count("\n", start, offset)] += 1
+    for (name, line), number in found.items():
+        yield name, line, number
 
 
 def _directives(text: Text, directive: str) -> Iterable[tuple[int, str, int]]:
-    """The line of each directive of `text`, the file that it names, and the line there of the next line."""
-    line, counted = 1, 0
-    for found in re.finditer(directive, text.content, re.MULTILINE):
-        line += text.content.count("\n", counted, found.start())
-        counted = found.start()
-        yield line, found["file"], int(found["line"])
+    """Where the line after each directive of `text` begins, the file that it names, and the line there."""
+    for found in re.finditer(rf"(?:{directive})[^\n]*\n", text.content, re.MULTILINE):
+        yield found.end(), found["file"], int(found["line"])
