@@ -63,7 +63,7 @@ def test_each_problem_is_new_or_remaining_and_each_of_before_remains_or_is_fixed
 def test_an_error_of_the_command_is_told_by_its_code() -> None:
     text = Text("int a;\n")
     place = Place(Path("a.h"), text.offsets_span(0, 3), text)
-    where = text.span_range(place.span, PositionEncoding.UTF16)
+    where = text.span_range(place.span, PositionEncoding())
     of_command = Problem(place, "error", "Unknown", {"range": where, "message": "Unknown", "code": "drv_unknown"})
     assert of_command.has_code("drv_")
     assert not of_command.has_code("")
