@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -326,26 +326,28 @@ def test_an_examination_that_can_ask_nothing_fails_and_says_why(
         )  # fmt: skip
 
 
-def test_an_error_whose_text_has_the_new_name_is_not_a_new_error_of_a_rename(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """TypeScript's compiler, which answers what a program means."""
     monkeypatch.syspath_prepend(str(PROGRAM.parent))
     oracle = importlib.import_module("typescript_oracle")
     if not oracle._COMPILER.is_file():
         pytest.skip("TypeScript's compiler API is not installed")
+    with oracle.typescript_oracle() as asked:
+        yield asked
+
+
+def test_an_error_whose_text_has_the_new_name_is_not_a_new_error_of_a_rename(tmp_path: Path, asked: Any) -> None:
     code = "interface Card {{ suit: string }}\nexport const pick = (card: Card, by: string) => card[by]\n{more}"
     (tmp_path / "tsconfig.json").write_text('{"compilerOptions": {"strict": true, "types": []}}')
     (tmp_path / "a.ts").write_text(code.format(more=""))
-    with oracle.typescript_oracle() as asked:
-        typescript = importlib.import_module("typescript").TypeScript(asked)
-        assert typescript.trouble(tmp_path, []) == ""
-        assert len(asked.graph(tmp_path).broken) == 1
-        (tmp_path / "a.ts").write_text("// moved\n" + code.format(more="").replace("Card", "Deck"))
-        assert typescript.trouble(tmp_path, ["a.ts"]) == ""
-        (tmp_path / "a.ts").write_text(code.format(more="export const one: Card = 1\n").replace("Card", "Deck"))
-        assert typescript.trouble(tmp_path, ["a.ts"]) == (
-            "a.ts:3: TS2322: Type 'number' is not assignable to type 'Deck'."
-        )
+    typescript = importlib.import_module("typescript").TypeScript(asked)
+    assert typescript.trouble(tmp_path, []) == ""
+    assert len(asked.graph(tmp_path).broken) == 1
+    (tmp_path / "a.ts").write_text("// moved\n" + code.format(more="").replace("Card", "Deck"))
+    assert typescript.trouble(tmp_path, ["a.ts"]) == ""
+    (tmp_path / "a.ts").write_text(code.format(more="export const one: Card = 1\n").replace("Card", "Deck"))
+    assert typescript.trouble(tmp_path, ["a.ts"]) == "a.ts:3: TS2322: Type 'number' is not assignable to type 'Deck'."
 
 
 def test_a_rename_changes_no_variable_of_another_function_and_answers_have_what_passes_a_symbol_on(
@@ -368,26 +370,21 @@ def test_a_rename_changes_no_variable_of_another_function_and_answers_have_what_
 
 
 def test_a_property_of_what_a_commonjs_module_exports_is_a_symbol_of_its_own_however_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, asked: Any
 ) -> None:
-    monkeypatch.syspath_prepend(str(PROGRAM.parent))
-    oracle = importlib.import_module("typescript_oracle")
-    if not oracle._COMPILER.is_file():
-        pytest.skip("TypeScript's compiler API is not installed")
     options = {"allowJs": True, "checkJs": True, "module": "commonjs", "noEmit": True, "types": []}
     (tmp_path / "tsconfig.json").write_text(json.dumps({"compilerOptions": options}))
     declared = "declare const require: any;\ndeclare const module: any;\ndeclare const exports: any;\n"
     (tmp_path / "env.d.ts").write_text(declared)
     (tmp_path / "b.js").write_text("const { One } = require('./a');\nnew One(require('./a').Two);\n")
-    with oracle.typescript_oracle() as asked:
-        graphs = []
-        for exported in (
-            "module.exports = { %s, %s }",
-            "module.exports = { One: %s, %s }",
-            "exports.One = %s; exports.Two = %s",
-        ):
-            (tmp_path / "a.js").write_text(f"class One {{}}\nclass Two {{}}\n{exported % ('One', 'Two')};\n")
-            graphs.append(asked.graph(tmp_path))
+    graphs = []
+    for exported in (
+        "module.exports = { %s, %s }",
+        "module.exports = { One: %s, %s }",
+        "exports.One = %s; exports.Two = %s",
+    ):
+        (tmp_path / "a.js").write_text(f"class One {{}}\nclass Two {{}}\n{exported % ('One', 'Two')};\n")
+        graphs.append(asked.graph(tmp_path))
     for graph in graphs:
         assert {at.shown for at in graph.required(graph.symbols["a.js#1:7"])} >= {"b.js#1:9", "b.js#2:5"}
         assert {at.shown for at in graph.symbols["b.js#1:9"].uses} == {"b.js#1:9", "b.js#2:5"}
@@ -396,12 +393,7 @@ def test_a_property_of_what_a_commonjs_module_exports_is_a_symbol_of_its_own_how
         )
 
 
-def test_a_parameter_for_the_type_of_this_is_not_a_symbol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(PROGRAM.parent))
-    oracle = importlib.import_module("typescript_oracle")
-    if not oracle._COMPILER.is_file():
-        pytest.skip("TypeScript's compiler API is not installed")
+def test_a_parameter_for_the_type_of_this_is_not_a_symbol(tmp_path: Path, asked: Any) -> None:
     (tmp_path / "tsconfig.json").write_text('{"compilerOptions": {"strict": true, "types": []}}')
     (tmp_path / "a.ts").write_text("export function f(this: Date, size: number) { return this.getTime() + size }\n")
-    with oracle.typescript_oracle() as asked:
-        assert {one.name for one in asked.graph(tmp_path).symbols.values() if not one.outside} == {"f", "size"}
+    assert {one.name for one in asked.graph(tmp_path).symbols.values() if not one.outside} == {"f", "size"}

@@ -77,6 +77,11 @@ def misread(meaning: Meaning, word: str, rules: WordCheck) -> str:
     return "" if is_right or not names else names[0]
 
 
+async def is_misread_alone(backend: Backend, path: Path) -> bool:
+    """Whether names in `path` mean something else if a server reads it alone, and not where it is included."""
+    return bool(await backend.coverage.part_of(path) or await backend.coverage.wholes_of(path))
+
+
 def spelled(elements: Sequence[Json], word: str, rules: WordCheck) -> Sequence[Json]:
     """Those of `elements`, a server's answer about the place of `word`, that it names, without what an alias stands
     for.

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Scope, Use
-from lsp_mcp.evidence.definitions import Definitions, Site
+from lsp_mcp.evidence.definitions import Definitions, Site, is_misread_alone
 from lsp_mcp.evidence.identity import Identity
 from lsp_mcp.gaps import Gap, hiding
 from lsp_mcp.requests.containers import Containers, function_around
@@ -291,7 +291,7 @@ async def _are_declared_elsewhere(
     """
     if not spans:
         return True
-    if not (await backend.coverage.part_of(path) or await backend.coverage.wholes_of(path)):
+    if not await is_misread_alone(backend, path):
         return False
     language = backend.plugin.language_of(path)
     spans = [

@@ -172,7 +172,7 @@ class Mention(Data, frozen=True):
 
     what: str  # what such a place is, for people: `assembler`
     files: str  # names of such files
-    pattern: str  # a place; the group `name` is the name itself
+    pattern: str = r"\b(?P<name>{name})\b"  # a place; the group `name` is the name itself
     # What of the text counts, in which places are searched for. If there is a group `end`, a match without it does not.
     within: str = ""
     beside: bool = True  # only files in the folder of the declaration

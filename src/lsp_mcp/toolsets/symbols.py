@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from lsp_mcp.anchors import Anchor, encode_file, is_anchor, parse_anchor
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import AnchorError, PathError, PointError, RefusedError
-from lsp_mcp.evidence.definitions import Definitions, Site, misread
+from lsp_mcp.evidence.definitions import Definitions, Site, is_misread_alone, misread
 from lsp_mcp.evidence.explainers.as_expanded import declared_by_macros
 from lsp_mcp.features.finding.anchor_memory import Followed, LostError, Other
 from lsp_mcp.features.finding.given_name import given_by
@@ -243,12 +243,12 @@ class Targets:
             return target
         definitions = self.sessions.word_checks.for_backend(backend).definitions
         meaning = await definitions.meaning((target.path, target.identifier.start))  # then its errors are known
-        if not await _is_misread(backend, target.path):
+        if not await is_misread_alone(backend, target.path):
             return target
         sites = {site for symbol in meaning if len(meaning) == 1 for site in symbol.sites}
         uses = await self._used(backend, definitions, name, sites) if sites else []
         declared = sorted(site for site in sites if site[0] != target.path)
-        well = [site for site in (*declared, *uses) if not await _is_misread(backend, site[0])]
+        well = [site for site in (*declared, *uses) if not await is_misread_alone(backend, site[0])]
         if not well and len(declared) == len(sites):  # the server knows at least what is declared where it reads that
             well = [site for site in declared if not await backend.coverage.part_of(site[0])]
         for path, point in well:
@@ -267,10 +267,10 @@ class Targets:
 
     async def _used(self, backend: Backend, definitions: Definitions, name: str, sites: set[Site]) -> list[Site]:
         """A use of `name` in a file that is read by itself, if the symbol at `sites` is declared in none of these."""
-        if not all([await _is_misread(backend, path) for path, _ in sites]):
+        if not all([await is_misread_alone(backend, path) for path, _ in sites]):
             return []
         for path in (await backend.words.files_with(name)).files[:_MOST_FILES]:
-            if (text := await text_or_none(backend, path)) and not await _is_misread(backend, path):
+            if (text := await text_or_none(backend, path)) and not await is_misread_alone(backend, path):
                 for span in (await backend.words.occurrences(path, text, name)).spans[:_MOST_USES]:
                     meaning = await definitions.meaning((path, span.start))
                     if any(not sites.isdisjoint(symbol.sites) for symbol in meaning):
@@ -418,8 +418,3 @@ async def _bound(backend: Backend, path: Path, text: Text, identifier: Span) -> 
     if language is None or text.content[max(0, start - 1) : start] not in ("'", '"'):
         return identifier
     return (await asyncio.to_thread(bound_for_exports, text, language.id, [identifier])).get(identifier, identifier)
-
-
-async def _is_misread(backend: Backend, path: Path) -> bool:
-    """Whether names in `path` mean something else if a server reads it alone, and not where it is included."""
-    return bool(await backend.coverage.part_of(path) or await backend.coverage.wholes_of(path))

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError
-from lsp_mcp.evidence.definitions import Site
+from lsp_mcp.evidence.definitions import Site, is_misread_alone
 from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.references import references
@@ -61,10 +61,10 @@ class MacroUses:
         Raises:
             UnavailableError: see `Backend.request`.
         """
-        name, coverage = macro.text.slice(macro.span), self.backend.coverage
+        name = macro.text.slice(macro.span)
         listed: frozenset[Site] | None = None
-        for path in (await coverage.built_files_with(name)).files:
-            if path == macro.path or not (await coverage.part_of(path) or await coverage.wholes_of(path)):
+        for path in (await self.backend.coverage.built_files_with(name)).files:
+            if path == macro.path or not await is_misread_alone(self.backend, path):
                 continue
             if text := await text_or_none(self.backend, path):
                 if listed is None:

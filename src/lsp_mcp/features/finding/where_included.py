@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
-from lsp_mcp.evidence.definitions import Definitions
+from lsp_mcp.evidence.definitions import Definitions, is_misread_alone
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
 from lsp_mcp.requests.workspace_symbol import Keep, is_called, parts_of
@@ -33,7 +33,7 @@ async def declared_where_included(backend: Backend, meanings: Definitions, name:
         return []
     having = (await backend.words.files_with(parts[-1], seconds=budget.left())).files
     found: list[Symbol] = []
-    for path in [path for path in having if await _is_read_elsewhere(backend, path)][:_MOST_FILES]:
+    for path in [path for path in having if await is_misread_alone(backend, path)][:_MOST_FILES]:
         grammar = backend.plugin.grammar_of(path)
         text = await text_or_none(backend, path) if grammar else None
         if not (grammar and text):
@@ -45,10 +45,6 @@ async def declared_where_included(backend: Backend, meanings: Definitions, name:
                 meaning = await meanings.where_included(site)
                 found += [one] if any(site in symbol.sites for symbol in meaning) else []
     return found
-
-
-async def _is_read_elsewhere(backend: Backend, path: Path) -> bool:
-    return bool(await backend.coverage.part_of(path) or await backend.coverage.wholes_of(path))
 
 
 def _declared(path: Path, text: Text, grammar: Grammar, word: str, separator: str) -> list[Symbol]:

@@ -72,14 +72,14 @@ async def mentions(backend: Backend, symbol: Renamed) -> Mentions:
     return Mentions(tuple(one for _, one in sorted(surely.items())), tuple(kept), left_out)
 
 
-async def mentionable(backend: Backend, path: Path, point: Point) -> Renamed | None:
-    """What is declared for the name at `point`, if other files may call it by that name: a symbol in an outline, a
-    parameter of a function whose body is in another language, or what no outline has, such as a macro.
+async def unoutlined(backend: Backend, path: Path, point: Point) -> Renamed | None:
+    """What is declared for the name at `point`, if other files may call it by that name though no outline has it: a
+    parameter of a function whose body is in another language, or a macro.
     """
-    if not backend.plugin.mentions:
+    # Only a generator writes the name of a macro into another file.
+    has_parameters = any(PARAMETER in rule.kinds for rule in backend.plugin.mentions)
+    if not (has_parameters or backend.plugin.renaming.line_directive):
         return None
-    if symbol := await renamed_symbol(backend, path, point):
-        return symbol
     try:
         if (declared := await one_definition(backend, path, point)) is None:
             return None
@@ -94,8 +94,8 @@ async def mentionable(backend: Backend, path: Path, point: Point) -> Renamed | N
         if one.extent and one.kind in ("function", "method") and one.extent.start < start < one.extent.end
     ]
     if around:
-        return _parameter(backend, around, file, start)
-    if not backend.plugin.renaming.line_directive:  # no generator writes code of this language
+        return _parameter(around, file, start) if has_parameters else None
+    if not backend.plugin.renaming.line_directive:
         return None
     text = await text_or_none(backend, file)
     if text is None or not (span := text.identifier_at(start)):
@@ -103,10 +103,8 @@ async def mentionable(backend: Backend, path: Path, point: Point) -> Renamed | N
     return Renamed(Symbol(text.slice(span), "", Place(file, span, text)), text.slice(span), "")
 
 
-def _parameter(backend: Backend, functions: Sequence[Symbol], file: Path, start: Point) -> Renamed | None:
+def _parameter(functions: Sequence[Symbol], file: Path, start: Point) -> Renamed | None:
     """What is declared at `start`, if it is a parameter of one of `functions` without a body; its owner is that."""
-    if not any(PARAMETER in rule.kinds for rule in backend.plugin.mentions):
-        return None
     for one in functions:
         text = one.place.text
         span = text.identifier_at(start)
@@ -124,7 +122,9 @@ async def mentioned(backend: Backend, path: Path, point: Point, known: Iterable[
     Places that are `known` are left out. Empty if there are none.
     """
     rules = backend.plugin.renaming
-    symbol = await mentionable(backend, path, point)
+    if not backend.plugin.mentions:
+        return ""
+    symbol = await renamed_symbol(backend, path, point) or await unoutlined(backend, path, point)
     if symbol is None:
         return ""
     found = await mentions(backend, symbol)

@@ -24,7 +24,7 @@ from lsp_mcp.features.editing.moving import in_its_folder, named_by_path, with_d
 from lsp_mcp.features.renaming.by_name import found_by_name
 from lsp_mcp.features.renaming.in_examples import read_examples
 from lsp_mcp.features.renaming.in_macro_strings import in_macro_strings
-from lsp_mcp.features.renaming.mentions import Mentions, mentionable, mentions, told
+from lsp_mcp.features.renaming.mentions import Mentions, mentions, told, unoutlined
 from lsp_mcp.features.renaming.named_after import (
     Renamed,
     known_by_name,
@@ -184,7 +184,7 @@ async def rename(
     for place, package in await named_by_path(backend, plan):
         plan = Renaming(plan).joined_by([place], package).plan
     named = Mentions()
-    if mentioned := renamed or await mentionable(backend, path, identifier.start):
+    if mentioned := renamed or await unoutlined(backend, path, identifier.start):
         found = await mentions(backend, mentioned)
         named = found.made_into(_places(plan), backend.plugin.renaming.line_directive)
         plan = Renaming(plan).joined_by((place for place, _ in named.surely), new_name).plan

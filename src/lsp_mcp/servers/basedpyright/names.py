@@ -32,8 +32,8 @@ _FORMATTED = Mention(
 MENTIONS = (
     _FORMATTED,
     replace(_FORMATTED, is_local=True),
-    Mention(what="Cython", files=r"\.(?:pyx|pxd|pxi)$", pattern=r"\b(?P<name>{name})\b", beside=False),
-    Mention(what="a notebook", files=r"\.ipynb$", pattern=r"\b(?P<name>{name})\b", beside=False),
+    Mention(what="Cython", files=r"\.(?:pyx|pxd|pxi)$", beside=False),
+    Mention(what="a notebook", files=r"\.ipynb$", beside=False),
     Mention(
         what="an entry point", files=r"(?:^|/)(?:pyproject\.toml|setup\.cfg|setup\.py)$", beside=False,
         pattern=r"\w:\s*(?:\w+\.)*(?P<name>{name})\b(?=\s*(?:[\"'\[]|$))",

@@ -251,10 +251,9 @@ _CALLED = r"\s[^(]*\((?!\*).*"  # the type of a function, not of a pointer to on
 MENTIONS = (
     Mention(
         what="a grammar", files=r"\.(?:y|yy|ypp|yxx|y\+\+|l|ll|lpp|lxx|l\+\+|lex|lemon|re|rl|gperf)$", beside=False,
-        pattern=r"\b(?P<name>{name})\b",
     ),
     Mention(
-        what="a binding", files=r"\.(?:pyx|pxd|pxi|xs|swg|i)$", beside=False, pattern=r"\b(?P<name>{name})\b"
+        what="a binding", files=r"\.(?:pyx|pxd|pxi|xs|swg|i)$", beside=False
     ),
 )  # fmt: skip
 

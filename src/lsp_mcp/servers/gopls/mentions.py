@@ -37,11 +37,11 @@ MENTIONS = (
         kinds=("parameter",), is_sure=True,
     ),
     Mention(
-        what="C", files=r"\.(?:[ch](?:[ch]|pp|xx)?|mm?|swig(?:cxx)?)$", pattern=r"\b(?P<name>{name})\b",
+        what="C", files=r"\.(?:[ch](?:[ch]|pp|xx)?|mm?|swig(?:cxx)?)$",
         kinds=("function",), declared=r"(?m)^//export[ \t]+{name}\b",
     ),
     Mention(
-        what="C", files=r"\.go$", pattern=r"\b(?P<name>{name})\b", within=_PREAMBLE, kinds=("function",),
+        what="C", files=r"\.go$", within=_PREAMBLE, kinds=("function",),
         declared=r"(?m)^//export[ \t]+{name}\b",
     ),
     Mention(
@@ -49,10 +49,10 @@ MENTIONS = (
         beside=False, kinds=("field", "method"), exported=True,
     ),
     Mention(
-        what="a grammar", files=r"\.(?:yy?|l|rl|re|peg|leg)$", pattern=r"\b(?P<name>{name})\b", beside=False,
+        what="a grammar", files=r"\.(?:yy?|l|rl|re|peg|leg)$", beside=False,
     ),
     Mention(
-        what="a component", files=r"\.(?:templ|qtpl)$", pattern=r"\b(?P<name>{name})\b", beside=False,
+        what="a component", files=r"\.(?:templ|qtpl)$", beside=False,
     ),
     Mention(
         what="go:generate", files=r"\.go$", pattern=r"(?<![\w./-])(?P<name>{name})(?![\w./-])",

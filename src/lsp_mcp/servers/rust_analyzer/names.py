@@ -23,7 +23,7 @@ MENTIONS = (
         what="a doc test", files=r"\.md$", beside=False, pattern=r"(?<![\w\"'])(?P<name>{name})\b",
         within=r"(?m)^```rust[^\n]*\n(?:(?!```)[^\n]*\n)*",
     ),
-    Mention(what="a grammar", files=r"\.(?:lalrpop|pest)$", pattern=r"\b(?P<name>{name})\b", beside=False),
+    Mention(what="a grammar", files=r"\.(?:lalrpop|pest)$", beside=False),
     Mention(
         what="an attribute", files=r"\.rs$", beside=False, pattern=r"[\":](?P<name>{name})(?=\")",
         within=r"#!?\[[^\]]*\]",

@@ -8,7 +8,7 @@ _BY_ITSELF = r"(?:toString|valueOf|toJSON|toLocaleString|then)"
 
 MENTIONS = (
     Mention(
-        what="a grammar", files=r"\.(?:pegjs|peggy|jison|ne)$", beside=False, pattern=r"\b(?P<name>{name})\b"
+        what="a grammar", files=r"\.(?:pegjs|peggy|jison|ne)$", beside=False
     ),
     # They import modules of TypeScript, which does not read them.
     Mention(
