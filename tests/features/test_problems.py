@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_mcp.features.checking.problems import Kind, Problem, compare, known, known_lines
-from lsp_mcp.protocol.lsp import Diagnostic
 from lsp_mcp.requests.places import Place
-from lsp_mcp.text import Point, PositionEncoding, Span, Text
+from lsp_mcp.text import Point, Span, Text
 
 A, B = Path("/w/a.go"), Path("/w/b.go")
 
@@ -58,15 +57,3 @@ def test_each_problem_is_new_or_remaining_and_each_of_before_remains_or_is_fixed
     assert len(delta.new) + len(delta.remaining) == len(new)
     assert len(delta.remaining) + len(delta.fixed) == len(old)
     assert not (delta.new and delta.fixed)  # of one message: a problem that is there still is not a new one
-
-
-def test_an_error_of_the_command_is_told_by_its_code() -> None:
-    text = Text("int a;\n")
-    place = Place(Path("a.h"), text.offsets_span(0, 3), text)
-    where = text.span_range(place.span, PositionEncoding())
-    of_command = Problem(place, "error", "Unknown", {"range": where, "message": "Unknown", "code": "drv_unknown"})
-    assert of_command.has_code("drv_")
-    assert not of_command.has_code("")
-    other: Diagnostic = {"range": where, "message": "expected ';'", "code": "expected_semi"}
-    assert not Problem(place, "error", "expected ';'", other).has_code("drv_")
-    assert not Problem(place, "error", "expected ';'").has_code("drv_")

@@ -117,10 +117,15 @@ class TrialServer:
             text = f"{count(len(left), 'file')} that {'depends' if len(left) == 1 else 'depend'} on it not tried"
             kind: GapKind = "not_read" if self._shown.keys() & set(unread) else "not_searched"
             gaps.append(Gap(kind, text, tuple(left)))
-        raw = self._connection.notifications.diagnostics.raw
+        diagnostics = self._connection.notifications.diagnostics
         links = self._coverage.second_names
         covers = frozenset(self._open).difference(unread, *map(links.others, headers))
-        found = {path: self._diagnostics(path, raw[path]) for path in sorted(covers) if raw.get(path)}
+        # A header has the errors of the command that it was read with, which may be that of another file the next time.
+        said = (
+            (path, [one for one in diagnostics.raw.get(path, ()) if not diagnostics.is_harmless(one)])
+            for path in sorted(covers)
+        )
+        found = {path: self._diagnostics(path, reported) for path, reported in said if reported}
         return Checked(found, covers, gaps=tuple(gaps))
 
     # --- inside ------------------------------------------------------------------------------------

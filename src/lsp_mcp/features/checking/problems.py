@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -38,10 +37,6 @@ class Problem:
     def kind(self) -> Kind:
         """Its identity, regardless of its line."""
         return Kind(self.place.path, self.severity, self.message)
-
-    def has_code(self, pattern: str) -> bool:
-        """Whether the server gives it a code that `pattern` matches; never if that is empty."""
-        return bool(pattern and self.raw and re.match(pattern, str(self.raw.get("code", ""))))
 
 
 class _Line(NamedTuple):

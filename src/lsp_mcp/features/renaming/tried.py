@@ -221,13 +221,11 @@ async def _seen(
     is_generated = backend.plugin.adapter.is_generated  # cgo makes it of the files, not of what the server is shown
     # A part of other code, shown alone, has errors of its own; real ones are those of the files that include it.
     parts = {path for path in texts if await backend.coverage.part_of(path)}
-    # A header has the errors of the command that it was read with, which may be that of another file the next time.
-    of_command = backend.plugin.reports.harmless_errors
+    found = await problems(backend, checked, dict(texts))
     errors = [
         one
-        for one in await problems(backend, checked, dict(texts))
-        if one.severity == "error"
-        and not (is_generated(one.place.path) or one.place.path in parts or one.has_code(of_command))
+        for one in found
+        if one.severity == "error" and not is_generated(one.place.path) and one.place.path not in parts
     ]
     uses: list[frozenset[Site]] = []
     unread: set[Path] = set()

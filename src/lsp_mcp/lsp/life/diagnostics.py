@@ -108,8 +108,11 @@ class Diagnostics:
     def _hides(self, diagnostic: Any) -> bool:
         if self._hiding.match(str(diagnostic.get("code", ""))):
             return True
-        error = diagnostic.get("severity", _ERROR) == _ERROR
-        return error and not (self._harmless and self._harmless.match(str(diagnostic.get("code", ""))))
+        return diagnostic.get("severity", _ERROR) == _ERROR and not self.is_harmless(diagnostic)
+
+    def is_harmless(self, diagnostic: Any) -> bool:
+        """Whether `diagnostic` is one that hides nothing, such as one of a compile command."""
+        return bool(self._harmless and self._harmless.match(str(diagnostic.get("code", ""))))
 
     def published_before(self, path: Path, said: list[Any]) -> None:
         """The diagnostics of `path` when we connected, of a version unknown to us; a server may not send them again."""
