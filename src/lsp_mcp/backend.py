@@ -226,6 +226,12 @@ class Coverage(Protocol):
     async def own_variables(self, path: Path) -> Mapping[str, str]:
         """The variables of a build that has `path`, if this server's excludes it; empty if not, or none is known."""
 
+    async def in_build(self, variables: Mapping[str, str]) -> Backend | None:
+        """The server of the build with these `variables`, started now if there was none; None if there can be none."""
+
+    def other_builds(self) -> Sequence[Backend]:
+        """The servers of other builds that run."""
+
     async def build_state(self) -> str:
         """Identifies all but the workspace's source files by which the server decides what they mean: its version, its
         settings, the project files. Empty if that is not known.

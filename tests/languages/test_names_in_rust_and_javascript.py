@@ -248,22 +248,19 @@ def test_code_of_a_feature_that_is_off_is_named_with_what_includes_it(
 ) -> None:
     files = {
         "Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n\n[features]\nextra = []\n',
-        "src/lib.rs": '#[cfg(feature = "extra")]\npub mod extra;\n',
-        "src/extra.rs": "pub fn made() -> u32 {\n    1\n}\n\npub fn used() -> u32 {\n    made()\n}\n",
+        "src/lib.rs": '#[cfg(feature = "extra")]\npub mod extra;\npub fn made() -> u32 {\n    1\n}\n',
+        "src/extra.rs": "use crate::made;\n\npub fn used() -> u32 {\n    made()\n}\n",
     }
     write(tmp_path, files)
-    place = "src/extra.rs:1:8"
 
     def asked() -> str:
+        place = "src/lib.rs:3:8"
         return ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", symbol_anchor=place, wait=True)
 
-    hint = "to include it, start lsp-mcp with RUSTFLAGS='--cfg feature=\"extra\"'"
-    assert hint in asked()
-    with pytest.raises(LspMcpError, match="to include it, start lsp-mcp with RUSTFLAGS="):
-        ask("rust-analyzer", tmp_path, "find_calls", symbol=place)
-    monkeypatch.setenv("RUSTFLAGS", '--cfg feature="extra"')
+    assert "to include it, start lsp-mcp with RUST_ANALYZER_CFG='feature=extra'" in asked()
+    monkeypatch.setenv("RUST_ANALYZER_CFG", "feature=extra")
     answer = asked()
-    assert "Found 2 references" in answer
+    assert "Found 3 references" in answer
     assert "status: complete" in answer
 
 

@@ -49,10 +49,10 @@ def test_conditions_of_a_crate_are_not_those_of_what_is_above_its_folder(tmp_pat
     assert conditions(tmp_path / "inner/tests/a.rs", Text("fn a() {}\n"), Point(1, 4)) == []
 
 
-def test_how_a_feature_is_included_is_said(tmp_path: Path) -> None:
+def test_how_a_feature_is_included_is_said() -> None:
     assert hint([]) == ""
-    assert hint(["unix"]) == "#[cfg(unix)] may leave it out of the build"
+    assert hint(["unix", "not(unix)"]) == "#[cfg(unix, not(unix))] may leave it out of the build"
     assert hint(['feature = "kv"']) == (
         '#[cfg(feature = "kv")] may leave it out of the build; to include it, start lsp-mcp with '
-        "RUSTFLAGS='--cfg feature=\"kv\"'"
+        "RUST_ANALYZER_CFG='feature=kv'"
     )

@@ -1,17 +1,20 @@
-"""Code that the build leaves out, where a server's definitions are guesses: `is_inactive`."""
+"""Code that the build leaves out, where a server's definitions are guesses: `is_inactive`, `build_of`."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import RefusedError
+from lsp_mcp.errors import PathError, PointError, RefusedError
 from lsp_mcp.protocol.lsp import Range
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.refusals import note
-from lsp_mcp.text import Span
+from lsp_mcp.requests.scope import definition_places
+from lsp_mcp.text import Point, Span
 from lsp_mcp.uris import path_uri
 
 _MOST_KEPT = 5_000  # files
@@ -44,3 +47,29 @@ async def is_inactive(backend: Backend, place: Place) -> bool:
         if generation == backend.generation:
             kept.put(place.path, generation, spans, 1 + len(spans))
     return any(span.start <= place.span.start and place.span.end <= span.end for span in spans)
+
+
+async def build_of(backend: Backend, path: Path, point: Point) -> Mapping[str, str]:
+    """The variables of a build that has the code at `point` of `path`, if the server's own build leaves it out.
+
+    Empty if it does not, or none is known.
+
+    Raises:
+        UnavailableError: see `Backend.request`.
+    """
+    if not backend.plugin.word_check.inactive_code:
+        return {}
+    try:
+        at = path, await backend.documents.text(path), point
+        variables = (await asyncio.to_thread(backend.plugin.builds_at, [at]))[0]
+        if not variables:
+            return {}
+        await backend.sync()
+        text = await backend.documents.open(path)
+        span = text.identifier_at(point)
+        if span is None:
+            return {}
+        is_left_out = await is_inactive(backend, Place(path, span, text))
+        return variables if is_left_out or not await definition_places(backend, path, point) else {}
+    except (PathError, PointError, RefusedError):
+        return {}

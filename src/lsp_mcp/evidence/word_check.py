@@ -42,6 +42,7 @@ from lsp_mcp.evidence.explainers.in_function import InFunction, OfParameter
 from lsp_mcp.evidence.explainers.in_index import InIndex
 from lsp_mcp.evidence.explainers.in_macro import InMacro
 from lsp_mcp.evidence.explainers.in_other_builds import InOtherBuilds
+from lsp_mcp.evidence.explainers.in_own_builds import InOwnBuilds
 from lsp_mcp.evidence.explainers.of_related_type import OfRelatedType
 from lsp_mcp.evidence.identity import Identity, identity
 from lsp_mcp.evidence.occurrences import (
@@ -69,6 +70,7 @@ EXPLAINERS: tuple[Explainer, ...] = (
     ByDefinition(),
     OfRelatedType(),
     InOtherBuilds(),
+    InOwnBuilds(),
     AsKeyword(),
     AsExported(),
     AsArgument(),

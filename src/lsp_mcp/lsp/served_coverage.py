@@ -8,12 +8,14 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from lsp_mcp import budget
-from lsp_mcp.backend import Facts, Indexed, Trial, Use
+from lsp_mcp.adapters import Adapter
+from lsp_mcp.backend import Backend, Facts, Indexed, Trial, Use
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.coverage import Coverage, own_variables
 from lsp_mcp.lsp.freshness import Freshness
@@ -28,6 +30,16 @@ from lsp_mcp.words.workspace_words import FilesWith, WorkspaceWords
 log = logging.getLogger(__name__)
 
 _MOST_LOOSE = 20  # files opened for one word
+
+
+class Builds(Protocol):
+    """The servers of one workspace, by their builds."""
+
+    async def in_build(self, adapter: Adapter, variables: Mapping[str, str]) -> Backend:
+        """The server `adapter` with these `variables`, started now if there was none."""
+
+    def running(self, adapter: Adapter) -> Sequence[Backend]:
+        """All that run of the server `adapter`."""
 
 
 class ServedCoverage:
@@ -60,6 +72,7 @@ class ServedCoverage:
         self._command = command
         self._server = server
         self._timeout = timeout
+        self.builds: Builds | None = None
         # What the server was made to load, in which state.
         self._loose: tuple[tuple[Connection | None, int], set[Path]] | None = None
 
@@ -126,6 +139,18 @@ class ServedCoverage:
             return {}
         is_excluded = await self._coverage.excludes(path)
         return own_variables(self._plugin, path) if is_excluded else self._coverage.apart_variables(path)
+
+    async def in_build(self, variables: Mapping[str, str]) -> Backend | None:
+        """See `backend.Coverage.in_build`; an editor starts its servers itself."""
+        if self._server is None or self.builds is None or not variables:
+            return None
+        return await self.builds.in_build(self._plugin.adapter, variables)
+
+    def other_builds(self) -> Sequence[Backend]:
+        """See `backend.Coverage.other_builds`."""
+        if self._server is None or self.builds is None:
+            return ()
+        return [one for one in self.builds.running(self._plugin.adapter) if one.coverage is not self]
 
     async def build_state(self) -> str:
         """See `backend.Coverage.build_state`; an editor gives its server settings of its own."""

@@ -135,6 +135,12 @@ class Plugin:
         """Serves renames in such files: the variables of a build that has one with this `content`; None if unknown."""
         return None
 
+    def builds_at(self, places: Sequence[tuple[Path, Text, Point]]) -> Sequence[Mapping[str, str]]:
+        """Serves uses in code that the build leaves out: for each of `places` the variables of a build that has its
+        code, as few different ones as possible; empty if none is known, or the place has no conditions. Reads files:
+        call it in a thread."""
+        return [{}] * len(places)
+
     @property
     def project_marker(self) -> str:
         """Serves the commands that run tests: the name of the file whose folder is a project."""

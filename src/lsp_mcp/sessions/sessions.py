@@ -24,6 +24,7 @@ from lsp_mcp.edits.journal import take_back_unfinished, take_news
 from lsp_mcp.edits.plan import EditPlan, FileChange, RenameFile, Step
 from lsp_mcp.edits.policy import CheckedPlan, EditPolicy
 from lsp_mcp.errors import CallerError, LspMcpError, PathError, RefusedError, UnavailableError
+from lsp_mcp.evidence.inactive import build_of
 from lsp_mcp.evidence.word_check import WordChecks
 from lsp_mcp.features.finding.anchor_memory import AnchorMemory
 from lsp_mcp.gaps import Gap
@@ -37,7 +38,7 @@ from lsp_mcp.sessions.languages import OtherLanguages
 from lsp_mcp.sessions.reported import Reported
 from lsp_mcp.sessions.standing_in import needs_stand_in, stand_ins, stood_in
 from lsp_mcp.sessions.use import Use
-from lsp_mcp.text import Text
+from lsp_mcp.text import Point, Text
 from lsp_mcp.waiting import share_of_rest
 from lsp_mcp.wire.process import run
 from lsp_mcp.workspace import Workspace
@@ -51,7 +52,7 @@ log = logging.getLogger(__name__)
 _DEPENDENCY_TIMEOUT = 10.0  # seconds for a command that prints where dependencies are
 
 
-_MOST_BUILDS = 2  # other builds whose servers run
+_MOST_BUILDS = 3  # other builds whose servers run
 _BASELINE_SHARE = 0.4  # of a call's remaining time
 _REASON = 300  # characters of a program's own message
 
@@ -237,27 +238,38 @@ class Sessions:
         options = self._options.get(adapter.name, self._options.get("", SessionOptions()))
         if variables:
             options = replace(options, env={**(options.env or {}), **variables})
-        return Session(plugin_of(adapter), self.workspace, self._files, self._hub.feed(), options, self.host)
+        session = Session(plugin_of(adapter), self.workspace, self._files, self._hub.feed(), options, self.host)
+        session.coverage.builds = self
+        return session
 
-    async def in_own_build(self, backend: Backend, path: Path) -> tuple[Backend, str]:
-        """The backend of a build that has `path`, and its variables, if the build of `backend` excludes it.
-
-        It is started now if there was none; of several builds those that were asked last go on running.
+    async def in_own_build(self, backend: Backend, path: Path, point: Point | None = None) -> tuple[Backend, str]:
+        """The backend of a build that has `path`, or what is at its `point`, and its variables, if the build of
+        `backend` leaves that out.
         """
         variables = await backend.coverage.own_variables(path)
+        if not variables and point is not None:
+            variables = await build_of(backend, path, point)
         if not variables:
             return backend, ""
-        shown = " ".join(f"{name}={value}" for name, value in sorted(variables.items()))
-        key = backend.plugin.name, shown
+        return await self.in_build(backend.plugin.adapter, variables), _shown(variables)
+
+    async def in_build(self, adapter: Adapter, variables: Mapping[str, str]) -> Session:
+        """See `lsp.served_coverage.Builds`; of several builds those that were asked last go on running."""
+        key = adapter.name, _shown(variables)
         while key not in self._builds and len(self._builds) >= _MOST_BUILDS:
             oldest = self._builds.pop(next(iter(self._builds)))
             self._others.remove(oldest)
             await oldest.close()
         if not (session := self._builds.pop(key, None)):
-            session = self._session(backend.plugin.adapter, variables)
+            session = self._session(adapter, variables)
             self._others.append(session)
         self._builds[key] = session  # the last one
-        return session, shown
+        return session
+
+    def running(self, adapter: Adapter) -> Sequence[Session]:
+        """See `lsp.served_coverage.Builds`."""
+        every = [*self._sessions, *reversed(self._builds.values())]
+        return [one for one in every if one.name == adapter.name and one.state() in ("running", "indexing")]
 
     async def apply(self, plan: EditPlan, *, save: bool = True, confirmed: bool = False) -> Done:
         """Apply all of `plan` or nothing, if the policy allows it, and move anchors with it; returns what was done.
@@ -494,6 +506,10 @@ class Sessions:
         inside = [path for path in listed if path.is_relative_to(root)]
         own = {path for path in inside if vendored.isdisjoint(path.relative_to(root).parts)}
         return tuple(path for path in listed if path not in own)
+
+
+def _shown(variables: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in sorted(variables.items()))
 
 
 async def _unavailable(backend: Backend, report: Report) -> UnavailableError | None:

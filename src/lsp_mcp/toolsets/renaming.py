@@ -90,6 +90,8 @@ class Renamed(Struct, frozen=True):
         try:
             with phase(lambda: f"{backend.plugin.name}: checking what the rename breaks"):
                 found = await tried(backend, plan, self.target.name, new_name)
+                for other in backend.coverage.other_builds():
+                    found = found.joined_by(await tried(other, plan, self.target.name, new_name))
         except (RefusedError, UnavailableError) as error:
             text = f"not tried before it is written, so run check after it ({error})"
             return Renamed(self.target, plan, [*self.gaps, news("applied", text)])

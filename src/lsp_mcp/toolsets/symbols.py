@@ -131,7 +131,7 @@ class Targets:
 
     async def _in_its_build(self, call: Call, handle: Handle) -> Handle:
         """`handle`, for the server of a build that has its file, if its own server's build excludes it."""
-        backend, variables = await self.sessions.in_own_build(handle.backend, handle.path)
+        backend, variables = await self.sessions.in_own_build(handle.backend, handle.path, handle.point)
         if not variables:
             return handle
         await backend.ready(call.report, handle.path)

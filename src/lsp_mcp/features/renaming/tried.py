@@ -50,6 +50,15 @@ class Tried(Struct, frozen=True):
     gaps: Sequence[Gap] = ()
     elsewhere: Sequence[str] = ()  # what may change for code outside the workspace, and for dynamic checks
 
+    def joined_by(self, other: Tried) -> Tried:
+        """This with what it would cause in another build, too."""
+        return Tried(
+            (*self.errors, *(one for one in other.errors if one not in self.errors)),
+            (*self.changed, *(one for one in other.changed if one not in self.changed)),
+            (*self.gaps, *(one for one in other.gaps if one not in self.gaps)),
+            (*self.elsewhere, *(one for one in other.elsewhere if one not in self.elsewhere)),
+        )
+
 
 class _Seen(Struct, frozen=True):
     """The errors in one state of the texts, and the uses of the renamed symbols, grouped by symbol or family."""

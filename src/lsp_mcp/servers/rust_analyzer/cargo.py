@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -17,7 +18,8 @@ from lsp_mcp.gaps import Gap
 from lsp_mcp.lsp.coverage import Built, Miss, Start
 from lsp_mcp.lsp.found_settings import FoundSettings
 from lsp_mcp.prose import count, first_few
-from lsp_mcp.servers.rust_analyzer.workspaces import MANIFEST, package_of, workspace_of, workspaces
+from lsp_mcp.servers.rust_analyzer.builds import VARIABLE, features_in, settings_of
+from lsp_mcp.servers.rust_analyzer.workspaces import MANIFEST, content, package_of, workspace_of, workspaces
 from lsp_mcp.text import Point, Span
 from lsp_mcp.wire.process import run
 
@@ -35,15 +37,21 @@ class CargoCoverage(FoundSettings):
     builds = True
     marked_by = frozenset({MANIFEST})
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: Start, usual: Sequence[str] = ()) -> None:
         super().__init__()
         self._start = start
+        self._usual = usual  # options of `#[cfg]` that are always set
 
     def found(self) -> Mapping[str, Any]:
         """See `FoundSettings.found`: by itself it finds only what is at the root, or right below."""
         found = self._workspaces()[:_MOST_LOADED]
         finds_them = found in ([], [self._start.workspace.root / MANIFEST])
-        return {} if finds_them else {"linkedProjects": list(map(str, found))}
+        build = {**os.environ, **(self._start.env or {})}.get(VARIABLE, "")
+        packages = [features_in(content(path)) for path in self._start.feed.files_named([MANIFEST])] if build else []
+        return {
+            **({} if finds_them else {"linkedProjects": list(map(str, found))}),
+            **settings_of(build, self._usual, packages),
+        }
 
     async def gaps(self, scope: Scope) -> list[Gap]:
         """See `Coverage.gaps`."""

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from lsp_mcp.disk.files import content_or_nothing
 from lsp_mcp.prose import first_few
+from lsp_mcp.servers.rust_analyzer.builds import VARIABLE, builds_with
 from lsp_mcp.servers.rust_analyzer.workspaces import MANIFEST
 from lsp_mcp.syntax.attributes import attributes_around
 from lsp_mcp.text import Point, Text
 
 _ROOTS = ("lib", "main", "mod")
 _CONDITION = re.compile(r"#!?\[\s*cfg\s*\((.*)\)\s*\]", re.DOTALL)
-_FEATURE = re.compile(r'\bfeature\s*=\s*"([^"]+)"')
 _ALWAYS = frozenset({"test", "debug_assertions", "not(miri)"})  # what the server is told is so
 _MODULE = r"((?:#\[[^\]]*\]\s*)+)(?:pub(?:\s*\([^)]*\))?\s+)?mod\s+{name}\s*[;{{]"
 
@@ -28,9 +28,8 @@ def hint(found: Sequence[str]) -> str:
     """That code under the conditions `found` may be left out, and how it is included; empty if there are none."""
     if not found:
         return ""
-    features = dict.fromkeys(name for one in found for name in _FEATURE.findall(one))
-    flags = " ".join(f'--cfg feature="{name}"' for name in features)
-    how = f"; to include it, start lsp-mcp with RUSTFLAGS='{flags}'" if features else ""
+    build = builds_with([found])[0]
+    how = f"; to include it, start lsp-mcp with {VARIABLE}='{build}'" if build else ""
     return f"#[cfg({first_few(list(found), 2)})] may leave it out of the build{how}"
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
+from lsp_mcp.servers.rust_analyzer.builds import VARIABLE, builds_with
 from lsp_mcp.servers.rust_analyzer.cargo import CargoCoverage
 from lsp_mcp.servers.rust_analyzer.conditions import conditions, hint
 from lsp_mcp.servers.rust_analyzer.doc_tests import doc_tests
@@ -42,13 +43,18 @@ class RustAnalyzerPlugin(SessionPlugin):
 
     def coverage(self, start: Start) -> Coverage:
         """See `SessionPlugin.coverage`."""
-        return CargoCoverage(start)
+        return CargoCoverage(start, self.adapter.settings.values["cargo"]["cfgs"])
 
     def build_hint(self, places: Sequence[tuple[Path, Text, Point]]) -> str:
         """See `Plugin.build_hint`."""
         first = {path: (path, text, point) for path, text, point in reversed(places)}
         found = (condition for place in list(first.values())[:_MOST_READ] for condition in conditions(*place))
         return hint(list(dict.fromkeys(found)))
+
+    def builds_at(self, places: Sequence[tuple[Path, Text, Point]]) -> Sequence[Mapping[str, str]]:
+        """See `Plugin.builds_at`: with what `#[cfg]` names."""
+        found = builds_with([conditions(*place) for place in places])
+        return [{VARIABLE: build} if build else {} for build in found]
 
     def examples(self, path: Path, text: Text) -> Examples | None:
         """See `Plugin.examples`: doc tests."""

@@ -50,6 +50,14 @@ def workspace_of(path: Path, roots: Collection[Path], manifests: Collection[Path
     return next((one for folder in own.parent.parents if _takes(one := folder / MANIFEST, own, roots)), None)
 
 
+def content(manifest: Path) -> dict[str, Any]:
+    """What stands in `manifest`; nothing if it cannot be read."""
+    try:
+        return tomllib.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
 def read(manifest: Path) -> Manifest:
     """What `manifest` says; nothing if it cannot be read."""
     return _read(manifest, Signature.read(manifest))
