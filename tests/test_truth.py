@@ -275,6 +275,7 @@ def test_the_oracle_for_rust_knows_what_the_compiler_misses_once_a_declaration_h
         "src/core.rs#1:8", "src/core.rs#7:16", "src/lib.rs#2:22", "src/lib.rs#6:22"
     ]  # fmt: skip
     assert {place.shown for place in graph.unread_places(greet)} == {"src/lib.rs#16:18"}
+    assert {one.name for one in graph.symbols.values()} == {"greet", "call", "both", "works"}
 
 
 def test_what_mypy_does_not_find_is_the_same_in_all_modules_to_the_oracle_for_python(

@@ -48,8 +48,8 @@ def graph(folder: Path, number: int, work: Path) -> Graph:
     """The uses of `number` declarations in `folder`, chosen at random; `work` is for copies of it, and is kept.
 
     A declaration gets another name, and so does each word that the compiler does not know any more, until it knows all:
-    these are the uses, in tests and with all features, too. Those where this does not end are left out. This takes
-    minutes, so it is kept for the same texts.
+    these are the uses, in tests and with all features, too. Those where this does not end are left out, and those that
+    it does not compile. This takes minutes, so it is kept for the same texts.
     """
     texts = _texts(folder)
     kept = work / f"{_digest(folder, texts, number)}.pickle"
@@ -159,7 +159,7 @@ def _uses(folder: Path, work: Path, texts: dict[str, str], one: _Declaration, wo
             touched |= _written(folder, texts, known, one.name, new)
             found = _errors(folder, work)
             if not found:
-                return known
+                return known if known > {one.place} or _is_compiled(folder, work, texts, one.place) else None
             more = {place for error in found for place in _named(error, texts, one.name)} - known
             if not more:
                 return None
@@ -168,6 +168,19 @@ def _uses(folder: Path, work: Path, texts: dict[str, str], one: _Declaration, wo
         for file in touched:
             (folder / file).write_bytes(texts[file].encode())
     return None
+
+
+def _is_compiled(folder: Path, work: Path, texts: dict[str, str], place: Place) -> bool:
+    """Whether `cargo check` reads what is declared at `place`: an attribute that does not exist is an error there."""
+    lines = texts[place.file].split("\n")
+    line = lines[place.line - 1]
+    indent = line[: len(line) - len(line.lstrip())]
+    lines[place.line - 1] = f"{indent}#[lsp_mcp_unknown] {line.lstrip()}"
+    (folder / place.file).write_bytes("\n".join(lines).encode())
+    try:
+        return bool(_errors(folder, work))
+    finally:
+        (folder / place.file).write_bytes(texts[place.file].encode())
 
 
 def unused(name: str, words: Collection[str], rng: random.Random) -> str:

@@ -112,6 +112,24 @@ def test_a_rename_of_what_a_doc_test_may_use_must_be_confirmed(tmp_path: Path) -
         ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor="helper", new_name="assist")
 
 
+@pytest.mark.parametrize(("marks", "is_run"), [("ignore", False), ("rust, ignore", False), ("ignore-windows", True)])
+def test_a_doc_test_that_is_not_run_does_not_refuse_a_rename(tmp_path: Path, marks: str, is_run: bool) -> None:
+    text = (
+        f"/// ```{marks}\n/// let one = other::helper(1);\n/// ```\npub struct Given;\n\n"
+        "/// ```ignore\n/// use sample::helper;\n/// ```\npub fn helper(n: u32) -> u32 {\n    n\n}\n"
+    )
+    write(tmp_path, RUST | {"src/lib.rs": text})
+    asked = {"symbol_anchor": "src/lib.rs:9:8", "new_name": "assist"}
+    if is_run:
+        with pytest.raises(LspMcpError, match=r"helper stays as it is in src/lib.rs:2 \(a doc test\)"):
+            ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", **asked)
+        return
+    answer = ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", **asked)
+    assert "not renamed: helper in src/lib.rs:2 (a doc test that is not run)" in answer
+    changed = text.replace("sample::helper", "sample::assist").replace("fn helper", "fn assist")
+    assert (tmp_path / "src/lib.rs").read_text() == changed
+
+
 def test_a_name_that_a_string_of_a_doc_test_formats_is_renamed(tmp_path: Path) -> None:
     text = (
         '/// ```\n/// use sample::SIZE;\n/// assert_eq!(format!("{SIZE}"), "3");\n'

@@ -181,6 +181,7 @@ class Mention(Data, frozen=True):
     declared: str = ""  # what the text of the file with the declaration must have
     is_sure: bool = False  # it means the symbol for certain, so it is renamed with it
     is_local: bool = False  # a symbol inside a function (`Renaming.function_pattern`); else none of these
+    is_prose: bool = False  # only people read it: a rename that leaves it breaks nothing
 
 
 class Examples(Data, frozen=True):

@@ -145,7 +145,7 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
     )
     answered = await asking(ask, check=check)
     target, renaming = answered.target, answered.value
-    plan = await rename.with_mentioned(target.backend, renaming, new_name.rpartition("/")[2])
+    plan, told_of = await rename.with_mentioned(target.backend, renaming, new_name.rpartition("/")[2])
     if why := targets.sessions.policy.refusal(plan):
         raise RefusedError(f"{target.name} cannot be renamed: {why}")
     built = [Gap("doubt", text) for text in await build_changes(target.backend, plan)]
@@ -161,6 +161,7 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
             *renaming.family.gaps,
             *_doubts(targets, renaming.doubts),
             *built,
+            *told_of,
             *notices,
             *strings,
         ],

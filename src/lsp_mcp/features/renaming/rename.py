@@ -214,19 +214,32 @@ async def _names_module(backend: Backend, path: Path, text: Text, name: str) -> 
     return language is not None and await asyncio.to_thread(names_module, text, language.id, name)
 
 
-async def with_mentioned(backend: Backend, renaming: Renaming, new_name: str) -> EditPlan:
-    """The plan of `renaming`, settled, with the mentions that mean the symbol; others that may must be confirmed.
+async def with_mentioned(backend: Backend, renaming: Renaming, new_name: str) -> tuple[EditPlan, list[Gap]]:
+    """The plan of `renaming`, settled, with the mentions that mean the symbol; others that may must be confirmed, and
+    those that only people read are news.
 
     Raises:
         UnavailableError: see `Backend.request`.
     """
     named = await read_examples(backend, renaming.mentioned, renaming.sites)
     plan = renaming.joined_by(named.same, new_name).plan
-    if not named.may:
-        return plan
-    word = named.may[0][0]
-    kept = f"{word.text.slice(word.span)} stays as it is in {told(backend, named.may)}"
-    return replace(plan, confirmations=(*plan.confirmations, kept))
+    prose = {rule.what for rule in backend.plugin.mentions if rule.is_prose}
+    told_only = [one for one in named.may if one[1] in prose]
+    may = [one for one in named.may if one[1] not in prose]
+    told_of = []
+    if told_only:
+        files = tuple(dict.fromkeys(place.path for place, _ in told_only))
+        text = f"not renamed: {_word_of(told_only)} in {told(backend, told_only)}"
+        told_of = [news("elsewhere", text, files=files)]
+    if not may:
+        return plan, told_of
+    kept = f"{_word_of(may)} stays as it is in {told(backend, may)}"
+    return replace(plan, confirmations=(*plan.confirmations, kept)), told_of
+
+
+def _word_of(mentioned: Sequence[tuple[Place, str]]) -> str:
+    word = mentioned[0][0]
+    return word.text.slice(word.span)
 
 
 async def _as_plan(backend: Backend, edit: WorkspaceEdit, prefix: str, path: Path, word: str) -> EditPlan:

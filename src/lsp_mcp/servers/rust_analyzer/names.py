@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from lsp_mcp.servers.traits import Implied, Mention, Renaming, Serializing
 
-_FENCE = r"```(?!text\b|sh\b|bash\b|console\b|toml\b|json\b)[^\n]*\n"
+_FENCE = r"```(?!text\b|sh\b|bash\b|console\b|toml\b|json\b)%s[^\n]*\n"
+_IGNORED = r"[^\n]*\bignore\b(?!-)"  # `ignore-windows` is run elsewhere
+_LINES = r"(?m)^[ \t]*//[/!][ \t]*{}(?:[ \t]*//[/!](?![ \t]*```)[^\n]*\n)*"  # of a comment, from that fence
 _OPERATORS = (
     r"(?:(?:add|sub|mul|div|rem|neg|not|bit(?:and|or|xor)|sh[lr])(?:_assign)?|eq|ne|lt|le|gt|ge|cmp|partial_cmp"
     r"|index(?:_mut)?)\s*\("
@@ -17,7 +19,11 @@ _OF_OPERATORS = (
 MENTIONS = (
     Mention(
         what="a doc test", files=r"\.rs$", beside=False, pattern=r"(?<![\w\"'])(?P<name>{name})\b",
-        within=rf"(?m)^[ \t]*//[/!][ \t]*{_FENCE}(?:[ \t]*//[/!](?![ \t]*```)[^\n]*\n)*",
+        within=_LINES.format(_FENCE % f"(?!{_IGNORED})"),
+    ),
+    Mention(
+        what="a doc test that is not run", files=r"\.rs$", beside=False, pattern=r"(?<![\w\"'])(?P<name>{name})\b",
+        within=_LINES.format(_FENCE % f"(?={_IGNORED})"), is_prose=True,
     ),
     Mention(
         what="a doc test", files=r"\.md$", beside=False, pattern=r"(?<![\w\"'])(?P<name>{name})\b",
