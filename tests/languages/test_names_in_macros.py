@@ -69,6 +69,19 @@ def test_words_in_macros_are_renamed_that_mean_the_symbol_wherever_these_are_cal
     assert _renamed(tmp_path, symbol) == wanted
 
 
+def test_macros_that_are_called_in_what_formats_a_string_are_expanded_by_themselves(tmp_path: Path) -> None:
+    text = (
+        "macro_rules! made {\n    ($n:expr) => { make($n) + other::make() };\n}\npub fn make(n: u32) -> u32 { n }\n"
+        "mod other { pub fn make() -> u32 { 1 } }\n"
+        'pub fn all() -> String { println!("made!(1) {}", made!(made!(1))); format!("{} {x}", made!(2), x = made!(3)) }'
+        "\n"
+        'pub fn tried() { assert!(made!(1) > 1, "{} {}", "(", made!(2)); let _ = vec![made!(3)]; }\n'
+    )
+    assert _renamed(tmp_path, "src/lib.rs:4:8", text) == text.replace(" make($n", " Changed($n").replace(
+        "}\npub fn make", "}\npub fn Changed"
+    )
+
+
 def test_a_word_that_means_two_symbols_by_where_its_macro_is_called_refuses_the_rename(tmp_path: Path) -> None:
     text = (
         "macro_rules! made {\n    () => { make() };\n}\npub fn make() {}\npub fn first() { made!() }\n"

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from lsp_mcp.backend import Backend, Trial
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.evidence.definitions import Meaning, Site, Symbol
-from lsp_mcp.evidence.explainers.by_definition import says
+from lsp_mcp.evidence.explainers.by_definition import end_of_call, says
 from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.places import Place, by_file, position_params, text_or_none
@@ -24,6 +24,7 @@ from lsp_mcp.syntax.grammars import has_query
 from lsp_mcp.text import Span, Text
 from lsp_mcp.uris import uri_path
 from lsp_mcp.waiting import share_of_rest
+from lsp_mcp.words.lexing import blanked
 
 _MOST_PLACES = 60  # in macros, for one question
 _MOST_FILES = 100  # with the name of such a macro
@@ -276,7 +277,6 @@ class _Search:
             trial.show(path, text)
         self._marked: dict[Path, list[tuple[int, int, str]]] = defaultdict(list)
         found: dict[Path, _Expanded] = {}
-        rules = self._backend.plugin.word_check
         shown_macros = {path: await _macros(self._backend, path, text) for path, text in marked.items()}
         for path, number in self._calls:
             text, call = self._texts[path], self._macros[path].calls[number]
@@ -284,21 +284,51 @@ class _Search:
             macros = shown_macros.get(path, self._macros[path])
             if macros is None or len(macros.calls) != len(self._macros[path].calls):
                 return None
-            at = position_params(path, shown, shown.offset_point(macros.calls[number].at), trial.encoding)
-            answer = await trial.request(rules.expand_request, at)
-            if not answer:
+            code = await self._expansion(trial, path, shown, macros.calls[number].at)
+            parts = [(call, code)]
+            if code is not None and self._unexpanded.search(code):
+                parts = [
+                    (one, await self._expansion(trial, path, shown, there.at))
+                    for one, there in self._given(path, text, call, shown, macros.calls[number])
+                ]
+            if not parts or any(code is None or self._unexpanded.search(code) for _, code in parts):
                 return None
-            code = str(answer[rules.expansion_field])
-            if self._unexpanded.search(code):
-                return None
-            if self._mark.search(code):
-                self._marked[path].append((call.start, call.end, code))
-                plain = self._mark.sub(self._name, code)
-                found.setdefault(path, _Expanded(text)).parts.append((call.start, call.end, plain))
+            for one, code in parts:
+                if code and self._mark.search(code):
+                    self._marked[path].append((one.start, one.end, code))
+                    plain = self._mark.sub(self._name, code)
+                    found.setdefault(path, _Expanded(text)).parts.append((one.start, one.end, plain))
         for path in marked:
             if path not in found:
                 trial.show(path, self._texts[path])
         return found
+
+    async def _expansion(self, trial: Trial, path: Path, shown: Text, at: int) -> str | None:
+        """What the call at an offset of `shown` becomes; None if the server does not expand it."""
+        rules = self._backend.plugin.word_check
+        asked = position_params(path, shown, shown.offset_point(at), trial.encoding)
+        answer = await trial.request(rules.expand_request, asked)
+        return str(answer[rules.expansion_field]) if answer else None
+
+    def _given(self, path: Path, text: Text, call: Macro, shown: Text, now: Macro) -> Iterator[tuple[Macro, Macro]]:
+        """The calls that `call` of `text`, which is `now` that of `shown`, is given and does not expand, in both texts.
+
+        What formats a string is none of the macros that a server expands.
+        """
+        language = self._backend.plugin.language_of(path)
+        contents = [blanked(one, language) for one in (text, shown)]
+        ends = [-1, -1]
+        spans = (call, now)
+        pairs = zip(
+            *(self._unexpanded.finditer(one, span.start, span.end) for one, span in zip(contents, spans, strict=True)),
+            strict=False,
+        )
+        for pair in pairs:
+            if pair[0].start() < ends[0]:
+                continue  # in another one, whose expansion has it
+            ends = [end_of_call(content, one.end()) for content, one in zip(contents, pair, strict=True)]
+            both = [Macro("", one.start(), one.start(), end) for one, end in zip(pair, ends, strict=True)]
+            yield both[0], both[1]
 
     def _with_marks(self, numbers: Sequence[int]) -> dict[Path, Text]:
         """The texts of the places, with marks in place of those with these `numbers`."""

@@ -275,13 +275,13 @@ async def _is_made_with(backend: Backend, symbol: Identity, meaning: Meaning) ->
         )
         if text and found:
             blank = blanked(text, backend.plugin.language_of(path))
-            end = text.offset_point(_end_of_call(blank, found.end()))
+            end = text.offset_point(end_of_call(blank, found.end()))
             if any(path == own and point <= at <= end for own, at in symbol.sites):
                 return True
     return False
 
 
-def _end_of_call(content: str, start: int) -> int:
+def end_of_call(content: str, start: int) -> int:
     """Where the brackets that open after `start` are closed."""
     depth = 0
     for found in re.compile(r"[(\[{]|[)\]}]").finditer(content, start):
