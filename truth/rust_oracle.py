@@ -74,7 +74,8 @@ def _graph(folder: Path, texts: dict[str, str], number: int, work: Path) -> Grap
     symbols: dict[str, Symbol] = {}
     copy = work / "copy"
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".git", "target"))
+    # With the times of now: Cargo goes by them, and may have compiled other texts last.
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".git", "target"), copy_function=shutil.copy)
     broken = [str(one["message"]) for one in _errors(copy, work)]
     compiled = _compiled(work)
     for one in [] if broken else declared:

@@ -113,3 +113,25 @@ def test_a_rename_that_would_be_captured_in_another_build_is_refused(tmp_path: P
     asked = {"symbol_anchor": "src/lib.rs:4:8", "new_name": "changed"}
     with pytest.raises(LspMcpError, match="would not use the renamed symbol any more"):
         ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", **asked)
+
+
+def test_what_is_called_like_a_feature_is_renamed_and_the_feature_is_not(tmp_path: Path) -> None:
+    text = (
+        '#[cfg(feature = "kv")]\npub fn kv() -> u32 { 1 }\n#[cfg(not(feature="kv"))]\npub fn kv() -> u32 { 2 }\n'
+        "pub fn all() -> u32 { kv() }\n"
+    )
+    write(tmp_path, _FILES | {"src/lib.rs": text})
+    ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor="src/lib.rs:2:8", new_name="changed")
+    assert (tmp_path / "src/lib.rs").read_text() == text.replace(" kv()", " changed()")
+
+
+def test_what_the_usual_build_alone_has_is_asked_about_there_by_a_question_for_another(tmp_path: Path) -> None:
+    text = (
+        "pub fn made() -> u32 { 1 }\n"
+        '#[cfg(feature = "kv")]\npub fn all() -> u32 { made() }\n#[cfg(not(feature="kv"))]\npub fn all() -> u32 { made() }\n'
+    )
+    write(tmp_path, _FILES | {"src/lib.rs": text})
+    asked = {"symbol_anchor": "src/lib.rs:3:23", "include_code": False, "wait": True}
+    answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", **asked)
+    assert "Found 3 references" in answer
+    assert "status: complete; " in answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
@@ -315,9 +316,19 @@ class Session:
         """See `Backend.sync`."""
         generation = await self._freshness.sync(text_only=text_only, to_check=to_check)
         if self._readiness.loads and not text_only:
+            await self._update()
             with unhurried():
                 await self._readiness.wait()
         return generation + self._readiness.loads
+
+    async def _update(self) -> None:
+        """Make the server run again what it says is outdated."""
+        reports, connection = self.plugin.reports, self._connection
+        if not (reports.update_request and connection):
+            return
+        if re.search(reports.outdated_pattern, connection.notifications.trouble):
+            with suppress(RefusedError):  # its status goes on saying so
+                await connection.request(reports.update_request, None, timeout=within(self._options.request_timeout))
 
     @property
     def generation(self) -> int:

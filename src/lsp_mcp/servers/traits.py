@@ -46,6 +46,9 @@ class Reports(Data, frozen=True):
     hiding_warnings: str = "(?!)"  # pattern of the codes of others that are like errors in that
     # Pattern of the message of a problem, in whatever file, that means that nothing could be loaded; `reason` says why.
     failure_pattern: str = ""
+    # What it says once it needs this request, without which it goes on with what it ran before.
+    outdated_pattern: str = "(?!)"
+    update_request: str = ""
 
 
 class Diagnostics(Data, frozen=True):

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 
 from msgspec import Struct, field
 
+from lsp_mcp import budget
 from lsp_mcp.backend import Backend, no_report
 from lsp_mcp.errors import LspMcpError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site
@@ -27,7 +28,7 @@ class InOwnBuilds:
     """What a word under conditions means, the server of a build says in which they hold.
 
     Two declarations for different builds are one symbol to a reader if a use means the one or the other, or if they
-    stand in the same scope. Only if the question is thorough: each build is a server of its own.
+    stand in the same scope. A server is started for a build only if the question is thorough.
     """
 
     keeps_time = True
@@ -35,13 +36,15 @@ class InOwnBuilds:
     async def explain(self, question: Question, so_far: Verdicts) -> Verdicts:
         """See `Explainer`."""
         backend = question.backend
-        if not (question.thorough and backend.plugin.word_check.inactive_code and so_far.unknown):
+        if not (backend.plugin.word_check.inactive_code and so_far.unknown):
+            return so_far
+        if not (question.thorough or backend.coverage.other_builds()):
             return so_far
         said: dict[Place, bool] = {}
-        builds = _Builds(backend)
+        builds = _Builds(backend, question.thorough)
         left_out = frozenset(place.site for place in so_far.unknown)
         try:
-            async with asyncio.timeout(share_of_rest(_SHARE)):
+            async with asyncio.timeout(share_of_rest(_SHARE) if question.thorough else budget.left()):
                 at = [(place.path, place.text, place.span.start) for place in so_far.unknown]
                 every = await asyncio.to_thread(backend.plugin.builds_at, at)
                 for place, variables in zip(so_far.unknown, every, strict=True):
@@ -51,7 +54,7 @@ class InOwnBuilds:
                     if meant is not None:
                         said[place] = meant
         except TimeoutError:
-            pass  # what is left stays unknown
+            budget.cut()  # what is left stays unknown
         return so_far.explained(
             same=[place for place, is_same in said.items() if is_same],
             other=[place for place, is_same in said.items() if not is_same],
@@ -70,6 +73,7 @@ class _Builds(Struct):
     """The servers of other builds that were asked."""
 
     backend: Backend
+    may_start: bool
     asked: dict[int, _Build] = field(default_factory=dict)  # by the id of the server
     started: set[str] = field(default_factory=set)
 
@@ -79,7 +83,7 @@ class _Builds(Struct):
             if (build := await self._having(server, place)) is not None:
                 yield build
         key = str(sorted(variables.items()))
-        if key in self.started or len(self.started) >= _MOST_BUILDS:
+        if not self.may_start or key in self.started or len(self.started) >= _MOST_BUILDS:
             return
         self.started.add(key)
         own = await self.backend.coverage.in_build(variables)

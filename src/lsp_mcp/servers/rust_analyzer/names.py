@@ -31,8 +31,8 @@ MENTIONS = (
     ),
     Mention(what="a grammar", files=r"\.(?:lalrpop|pest)$", beside=False),
     Mention(
-        what="an attribute", files=r"\.rs$", beside=False, pattern=r"[\":](?P<name>{name})(?=\")",
-        within=r"#!?\[[^\]]*\]",
+        what="an attribute", files=r"\.rs$", beside=False,
+        pattern=r"(?<!feature = )(?<!feature=)[\":](?P<name>{name})(?=\")", within=r"#!?\[(?!\s*cfg\b)[^\]]*\]",
     ),
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from lsp_mcp.servers.rust_analyzer.conditions import conditions, hint
 from lsp_mcp.servers.rust_analyzer.doc_tests import doc_tests
 from lsp_mcp.servers.rust_analyzer.index_names import index_package, index_symbols
 from lsp_mcp.servers.rust_analyzer.names import IMPLIED, MENTIONS, RENAMING
-from lsp_mcp.servers.traits import Documents, Examples, Symbols, WordCheck
+from lsp_mcp.servers.traits import Documents, Examples, Reports, Symbols, WordCheck
 from lsp_mcp.text import Point, Text
 
 _OF_TRAIT = r"impl\b.*\sfor\s"
@@ -25,6 +25,10 @@ class RustAnalyzerPlugin(SessionPlugin):
     """It knows few errors by itself, and does not say when those of its `cargo check` are all published."""
 
     documents = Documents(reads_closed_later=True)
+    # A text of a procedural macro that it was shown, if only for a trial, makes it distrust all of them.
+    reports = Reports(
+        outdated_pattern=r"[Pp]roc-macros .* need to be rebuilt", update_request="rust-analyzer/rebuildProcMacros"
+    )
     symbols = Symbols(omits_fields=True, implementing_pattern=_OF_TRAIT)
     # A path in code that is left out leads to what has that name in the module, of whatever kind.
     word_check = WordCheck(
