@@ -21,7 +21,7 @@ from lsp_mcp.requests.references import references
 from lsp_mcp.waiting import phase, share_of_rest
 
 _MOST_BUILDS = 2  # servers started for one question
-_SHARE = 0.5  # of the time of a call
+_SHARE = 0.7  # of the time of a call
 
 
 class InOwnBuilds:
