@@ -194,6 +194,12 @@ class Documents(Protocol):
             PathError: the file cannot be read as text, or is not in a language of this server.
         """
 
+    async def visit(self, path: Path) -> Text:
+        """As `open`, for a proof: a file that the build excludes is open until one of another build is visited."""
+
+    def leave(self) -> None:
+        """Close what is open only because of `visit`, and excluded from the build."""
+
     async def text(self, path: Path) -> Text:
         """The text of `path` as the server sees it: the open document, else the file.
 
@@ -215,8 +221,14 @@ class Coverage(Protocol):
         `unsearched` of the answer's `Scope`.
         """
 
+    def load_seconds(self) -> float:
+        """How long the server took to load the workspace, or a build of it, the last time; 0 if that is not known."""
+
     async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
         """The files that the build excludes and that may contain a `use` of a symbol of the project of `path`."""
+
+    async def excludes(self, path: Path) -> bool:
+        """Whether the build is known to exclude `path`."""
 
     def own_build(self, path: Path) -> AbstractAsyncContextManager[Trial] | None:
         """A server started for a build that has the excluded file `path`, which none of this server's has; None if no

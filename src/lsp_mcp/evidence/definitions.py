@@ -19,6 +19,7 @@ from lsp_mcp import budget
 from lsp_mcp.backend import Backend, Json
 from lsp_mcp.errors import PathError, PointError, RefusedError
 from lsp_mcp.protocol.lsp import Location
+from lsp_mcp.requests.other_builds import in_order_of_builds
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.scope import locations
 from lsp_mcp.servers.traits import WordCheck
@@ -207,35 +208,39 @@ class Definitions:
         Only `when` that is so; otherwise notes that something is left. Raises the errors of `meaning`.
         """
         await self._keep_unaffected()
-        by_folder = self._backend.plugin.word_check.by_folder
-        groups: dict[Path, list[Site]] = {}
-        for place in places:
-            site = place.path, place.span.start
-            if self.known(site) is None:
-                groups.setdefault(site[0].parent if by_folder else site[0], []).append(site)
-        if not (groups and when):
-            budget.present().is_cut |= bool(groups)
+        sites = [site for place in places if self.known(site := (place.path, place.span.start)) is None]
+        if not (sites and when):
+            budget.present().is_cut |= bool(sites)
             return
         try:
             async with asyncio.timeout(budget.left()):
-                await self._learn(groups.values())
+                await self._learn(sites)
         except TimeoutError:
             budget.cut()
 
-    async def _learn(self, groups: Iterable[Sequence[Site]]) -> None:
-        left = iter(groups)
+    async def _learn(self, sites: Iterable[Site]) -> None:
+        by_folder = self._backend.plugin.word_check.by_folder
+        by_file: dict[Path, list[Site]] = {}
+        for site in sites:
+            by_file.setdefault(site[0], []).append(site)
+        excluded = {path: at for path, at in by_file.items() if await self._backend.coverage.excludes(path)}
+        groups: dict[Path, list[Site]] = {}
+        for path in [path for path in by_file if path not in excluded]:
+            groups.setdefault(path.parent if by_folder else path, []).extend(by_file[path])
+        left = iter(groups.values())
 
-        async def ask() -> None:
-            for group in left:
+        async def ask(groups: Iterable[Sequence[Site]]) -> None:
+            for group in groups:
                 for site in group:
                     await self.meaning(site)
 
-        asking = [asyncio.ensure_future(ask()) for _ in range(_AT_ONCE)]
+        asking = [asyncio.ensure_future(ask(left)) for _ in range(_AT_ONCE)]
         try:
             await asyncio.gather(*asking)
         finally:
             for one in asking:
                 one.cancel()
+        await ask([excluded[path] for path in await in_order_of_builds(self._backend, excluded)])
 
     # --- inside ------------------------------------------------------------------------------------
 
@@ -248,7 +253,7 @@ class Definitions:
                 found := await self._request(path, await self._backend.documents.text(path), point)
             ):
                 return found
-            text = await self._backend.documents.open(path)
+            text = await self._backend.documents.visit(path)
             self._opened[path.parent] = path
             found = await self._request(path, text, point)
         except (PathError, PointError):

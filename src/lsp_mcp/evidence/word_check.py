@@ -221,6 +221,8 @@ class WordCheck:
         )
         gaps += await self._open_gaps(claim, left, gaps, doubts)
         gaps += _trusted(claim.name, found, judged, len(unread) - len(left.unread))
+        if backend.coverage.load_seconds() > budget.LEAST:
+            backend.documents.leave()
         in_code = tuple(place for place in judged.missing if place not in judged.in_macros)
         return Checked(judged.missing, tuple(gaps), in_code, judged.by_macros, judged.by_spelling)
 

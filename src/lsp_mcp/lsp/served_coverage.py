@@ -122,9 +122,18 @@ class ServedCoverage:
                 except PathError as error:
                     log.warning("%s: a project is not loaded: %s", self._plugin.name, error)
 
+    def load_seconds(self) -> float:
+        """See `backend.Coverage.load_seconds`."""
+        connection = self._lifetime.connection
+        return connection.notifications.progress.took(self._plugin.adapter.ready.work) if connection else 0.0
+
     async def left_out(self, path: Path, use: Use) -> Sequence[Path]:
         """See `backend.Coverage.left_out`."""
         return await self._coverage.left_out(path, use)
+
+    async def excludes(self, path: Path) -> bool:
+        """See `backend.Coverage.excludes`."""
+        return await self._coverage.excludes(path)
 
     def own_build(self, path: Path) -> AbstractAsyncContextManager[Trial] | None:
         """See `backend.Coverage.own_build`; an editor starts its servers itself."""

@@ -8,7 +8,7 @@ import logging
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from lsp_mcp.lsp.editor.launcher import HostLauncher
 from lsp_mcp.lsp.freshness import Freshness, Served, Sources
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents, Texts
+from lsp_mcp.lsp.life.guests import Guests
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.pulling import pulling
 from lsp_mcp.lsp.process.connection import ProcessLauncher
@@ -41,6 +42,7 @@ from lsp_mcp.lsp.trial_server import trial_server
 from lsp_mcp.programs import find_command
 from lsp_mcp.protocol.lsp import WorkspaceEdit
 from lsp_mcp.text import PositionEncoding
+from lsp_mcp.uris import uri_path
 from lsp_mcp.waiting import AGAIN, allow, phase, unhurried, within
 from lsp_mcp.words.workspace_words import WorkspaceWords
 from lsp_mcp.workspace import Workspace
@@ -167,7 +169,15 @@ class Session:
         """Make the parts of `Backend` that are not questions."""
         plugin, timeout = self.plugin, self._options.request_timeout
         self._diagnosing = Diagnosing(plugin, self._documents, self._lifetime, self._freshness, timeout)
-        self.documents = ServedDocuments(self._lifetime, self._documents, self._files, self.workspace.withholds)
+        self._guests = Guests(self._documents, lambda path: plugin.systems_of(path, self._documents.present(path)))
+        self.documents = ServedDocuments(
+            self._lifetime,
+            self._documents,
+            self._guests,
+            self._files,
+            self.workspace.withholds,
+            self._coverage.excludes,
+        )
         self.coverage = ServedCoverage(
             plugin,
             self._coverage,
@@ -421,7 +431,11 @@ class Session:
 
     async def _ask(self, method: str, params: Mapping[str, Any], timeout: float) -> Any:
         connection = await self._lifetime.live()
-        with phase(lambda: f"{self.name}: {method}", lambda: self._advice(connection)):
+        document = params.get("textDocument")
+        with (
+            phase(lambda: f"{self.name}: {method}", lambda: self._advice(connection)),
+            self._guests.asking(uri_path(document["uri"])) if document else nullcontext(),
+        ):
             try:
                 answer = await connection.request(method, params, timeout=within(timeout))
             except SilentError as silence:
@@ -506,6 +520,7 @@ class Session:
     def _started(self) -> None:
         """A new server has no documents."""
         self._coverage.restarted()
+        self._guests.forget()
         self._documents.reopen_all()
         self._reloading.started()
         connection = self._connection

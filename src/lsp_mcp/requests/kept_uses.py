@@ -81,6 +81,10 @@ class Heard:
         self._known = _KNOWN.for_owner(backend).get(name, None) or _Known()
         self._new: list[tuple[_Answer, str]] = []  # with the state that each will hold in
 
+    async def has(self, position: TextDocumentPositionParams) -> bool:
+        """Whether `references` needs not ask the server."""
+        return await self._held(position) is not None
+
     async def references(self, position: TextDocumentPositionParams) -> list[Location]:
         """The server's answer at `position`, a `TextDocumentPositionParams`; its document is opened if it is asked.
 
@@ -88,11 +92,7 @@ class Heard:
             PathError: see `Documents.open`.
             RefusedError, UnavailableError: see `Backend.request`.
         """
-        start, uri = position["position"], position["textDocument"]["uri"]
-        asked = uri, start["line"], start["character"]
-        states = self._states = self._states or await self._present()
-        if (known := self._known.answers.get(asked)) is None or known.state not in astuple(states):
-            known = await self._ask(position, asked, states)
+        known = await self._held(position) or await self._ask(position)
         if isinstance(known.places, RefusedError):
             raise known.places
         return known.places
@@ -126,10 +126,17 @@ class Heard:
         weight = 1 + _weight(self._known.answers.values())
         _KNOWN.for_owner(self._backend).put(self._name, None, self._known, weight)
 
-    async def _ask(self, position: TextDocumentPositionParams, asked: Asked, states: _States) -> _Answer:
-        backend = self._backend
+    async def _held(self, position: TextDocumentPositionParams) -> _Answer | None:
+        """The known answer that holds now."""
+        states = self._states = self._states or await self._present()
+        known = self._known.answers.get(_question(position))
+        return known if known and known.state in astuple(states) else None
+
+    async def _ask(self, position: TextDocumentPositionParams) -> _Answer:
+        backend, states, asked = self._backend, self._states, _question(position)
+        assert states
         path = uri_path(asked[0])
-        text = await backend.documents.open(path)
+        text = await backend.documents.visit(path)
         places: list[Location] | RefusedError
         try:
             params = {**position, "context": {"includeDeclaration": True}}
@@ -160,6 +167,11 @@ async def _may_be_method(backend: Backend, path: Path, point: Point) -> bool:
         return True
     kinds = [one.kind for outline in outlines for one in outline if (one.place.path, one.place.span.start) in places]
     return len(kinds) != len(places) or not kinds or "method" in kinds
+
+
+def _question(position: TextDocumentPositionParams) -> Asked:
+    start = position["position"]
+    return position["textDocument"]["uri"], start["line"], start["character"]
 
 
 def _asked(place: Location) -> Asked:

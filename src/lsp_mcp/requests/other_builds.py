@@ -31,7 +31,7 @@ from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.edit_plans import asked_rename
 from lsp_mcp.requests.kept_uses import Heard
-from lsp_mcp.requests.places import position_params
+from lsp_mcp.requests.places import position_params, text_or_none
 from lsp_mcp.requests.scope import definition_places, outside_use
 from lsp_mcp.requests.symbols import flat
 from lsp_mcp.text import Point
@@ -84,7 +84,8 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
     if (remembered := kept.get((path, point), stamp)) is not None:
         return remembered
     heard = Heard(backend, name)
-    search = _Search(backend, other, known, backend.plugin.left_out_refusal, set(having), heard)
+    later = await not_now(backend, having)
+    search = _Search(backend, other, known, backend.plugin.left_out_refusal, set(having), later, heard)
     try:
         async with asyncio.timeout(budget.present().part()):
             if use := await outside_use(backend, path, point, name):
@@ -93,13 +94,38 @@ async def uses_in_other_builds(backend: Backend, path: Path, point: Point, found
                 other.searched.update(having)  # no other file can mean it
     except TimeoutError:
         budget.cut()
-        other.pending = frozenset(search.todo - other.searched)
+        other.pending = frozenset((search.todo | search.put_off) - other.searched)
         return other
     finally:
         await heard.keep()  # a search that was cut short gets further when it is begun again
-    if stamp[0] == backend.generation and backend.state() == "running":
+    if search.put_off:
+        budget.cut()
+        other.pending = frozenset(search.put_off)
+    elif stamp[0] == backend.generation and backend.state() == "running":
         kept.put((path, point), stamp, other, 1 + len(other.locations))
     return other
+
+
+async def in_order_of_builds(backend: Backend, files: Iterable[Path]) -> list[Path]:
+    """`files`, those of one build after the other: the server may have only one more loaded."""
+    systems: dict[Path, list[str]] = {}
+    for file in files:
+        text = await text_or_none(backend, file)
+        systems[file] = sorted(backend.plugin.systems_of(file, text)) if text else []
+    return sorted(systems, key=lambda file: systems[file])
+
+
+async def not_now(backend: Backend, files: Iterable[Path]) -> frozenset[Path]:
+    """Those of `files` that the present answer must not make the server open.
+
+    They are excluded from its build: it would load another one for each, which takes it as long as its own did, and all
+    further questions wait for that.
+    """
+    present = budget.present()
+    if not backend.plugin.left_out_refusal or present.is_whole or backend.coverage.load_seconds() <= present.part():
+        return frozenset()
+    closed = [file for file in set(files) if backend.documents.version(file) is None]
+    return frozenset([file for file in closed if await backend.coverage.excludes(file)])
 
 
 class _Search(Struct):
@@ -108,17 +134,20 @@ class _Search(Struct):
     known: dict[Key, Location]  # all places of the symbol
     refusal: str  # excluded from every build, as a pattern
     todo: set[Path]  # files to ask about
+    later: frozenset[Path]  # files that the server is not to load now
     heard: Heard
+    put_off: set[Path] = field(default_factory=set)  # of them, those that had to be asked about
     strangers: list[tuple[TextDocumentPositionParams, list[Location]]] = field(
         default_factory=list
     )  # positions and places of other symbols
 
     async def all(self, path: Path, name: str, files: Sequence[Path]) -> None:
         """Ask in the builds of `files`, which are excluded; if `path` is one of them, in the server's own build too."""
-        self.todo = set(files[:_MOST_FILES])
+        files = await in_order_of_builds(self.backend, files[:_MOST_FILES])
+        self.todo = set(files)
         if path in files and await self.from_places(frozenset(files)):
             self.other.searched.add(path)
-        for file in files[:_MOST_FILES]:
+        for file in files:
             if file != path and await self.file(file, name):
                 self.other.searched.add(file)
             self.todo.discard(file)
@@ -155,6 +184,9 @@ class _Search(Struct):
             if requests == _MOST_ASKED:
                 return False
             requests += 1
+            if file in self.later and not await self.heard.has(position):
+                self.put_off.add(file)
+                return False
             try:
                 places = await self.heard.references(position)
             except PathError:
@@ -219,7 +251,7 @@ async def renamed_in_other_builds(
     embedded = backend.plugin.renaming.embedded_refusal
     for position in other.positions:
         file = uri_path(position["textDocument"]["uri"])
-        await backend.documents.open(file)  # which makes the server load its build
+        await backend.documents.visit(file)  # which makes the server load its build
         try:
             more = await asked_rename(backend, position, new_name)
         except RefusedError as error:

@@ -141,6 +141,13 @@ class Plugin:
         call it in a thread."""
         return [{}] * len(places)
 
+    def systems_of(self, path: Path, text: Text) -> frozenset[str]:
+        """Serves proofs about such files: the systems and processors that `path` with its `text` names for its build.
+
+        The server loads those of the same ones once.
+        """
+        return frozenset()
+
     @property
     def project_marker(self) -> str:
         """Serves the commands that run tests: the name of the file whose folder is a project."""

@@ -22,6 +22,7 @@ from lsp_mcp.evidence.through_objects import is_through_object
 from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.remembered import RememberedOf, kept_in_thread
 from lsp_mcp.requests.edit_plans import asked_rename, plan_of
+from lsp_mcp.requests.other_builds import not_now
 from lsp_mcp.requests.places import Place, position_params, text_or_none
 from lsp_mcp.requests.references import references
 from lsp_mcp.syntax.dependent_calls import depends_on_instance
@@ -55,7 +56,9 @@ class ByDefinition:
             place for number, place in enumerate(places)
             if not is_exact or place.path in question.doubted or number < NEVER_TRUSTED
         ]  # fmt: skip
-        await definitions.learn(needed[:MOST_ASKED])
+        later = await not_now(question.backend, (place.path for place in needed))
+        await definitions.learn([place for place in needed[:MOST_ASKED] if place.path not in later])
+        budget.present().is_cut |= any(place.path in later for place in needed)
         await definitions.learn(places[:MOST_ASKED], when=budget.present().is_whole)
         made = await _made_with(question) if question.thorough and places else frozenset[Site]()
         same: list[Place] = []

@@ -123,6 +123,10 @@ class Documents:
         """Whether the editor has `path` open."""
         return path in self._held()
 
+    def is_shown(self, path: Path) -> bool:
+        """Whether the server is shown another text in place of that of `path`."""
+        return path in self._shown
+
     # --- versions ----------------------------------------------------------------------------------
 
     def wire_version(self, path: Path) -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 # As in go/build/syslist.go of Go 1.25; names of the past and the future count too.
@@ -16,6 +18,9 @@ _PROCESSORS = frozenset([
     "sparc64", "wasm",
 ])
 # fmt: on
+
+
+_LINE = re.compile(r"(?m)^//go:build[ \t]+(\S.*)$")
 
 
 class _Build(Struct, frozen=True):
@@ -40,6 +45,13 @@ def build_change(old: str, new: str) -> str:
     if after.only:
         return f"{new} is built for {' and '.join(after.only)} only"
     return f"{new} is built for every system, {old} for {' and '.join(before.only)} only"
+
+
+def systems_of(name: str, content: str) -> frozenset[str]:
+    """The systems and processors in the name of a file and in its `//go:build` line."""
+    line = _LINE.search(content)
+    written = re.findall(r"\w+", line[1]) if line else ()
+    return frozenset((*_build(name).only, *written)) & (_SYSTEMS | _PROCESSORS)
 
 
 def _build(name: str) -> _Build:

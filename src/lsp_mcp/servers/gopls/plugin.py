@@ -11,6 +11,7 @@ from lsp_mcp.lsp.coverage import Coverage, Parts, SessionPlugin, Start
 from lsp_mcp.lsp.reloading.reloading import Reloading
 from lsp_mcp.servers.gopls import traits
 from lsp_mcp.servers.gopls.build_tags import own_build
+from lsp_mcp.servers.gopls.file_names import systems_of
 from lsp_mcp.servers.gopls.hovers import hovered
 from lsp_mcp.servers.gopls.index_names import index_package, index_symbols
 from lsp_mcp.servers.gopls.mentions import MENTIONS
@@ -19,6 +20,7 @@ from lsp_mcp.servers.gopls.package_requests import PackageRequests
 from lsp_mcp.servers.gopls.rules import CHANGES, MODULES, Changes, Projects
 from lsp_mcp.servers.gopls.workspace_projects import WorkspaceProjects
 from lsp_mcp.servers.traits import Hovered
+from lsp_mcp.text import Text
 
 
 class GoplsPlugin(SessionPlugin):
@@ -71,6 +73,10 @@ class GoplsPlugin(SessionPlugin):
     def own_build(self, content: str) -> Mapping[str, str] | None:
         """See `Plugin.own_build`: with the tags of its `//go:build` line."""
         return own_build(content)
+
+    def systems_of(self, path: Path, text: Text) -> frozenset[str]:
+        """See `Plugin.systems_of`."""
+        return systems_of(path.name, text.content)
 
     @property
     def project_marker(self) -> str:
