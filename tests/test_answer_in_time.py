@@ -11,6 +11,9 @@ import pytest
 
 from asking import Asked, asking, skip_without
 from lsp_mcp.evidence import background
+from lsp_mcp.lsp.life.documents import Documents
+from lsp_mcp.lsp.served_coverage import ServedCoverage
+from lsp_mcp.text import Text
 from lsp_mcp.wire.peer import Peer
 
 GO = {
@@ -87,6 +90,51 @@ def test_another_system_is_asked_after_the_answer_which_says_so(
         assert again["status"] == "complete"
 
     asking("gopls", tmp_path, question, answer_within=2.0)
+
+
+def test_a_build_that_takes_long_to_load_is_not_loaded_for_an_answer_that_only_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without("gopls")
+    more = {
+        "home/lock_plan9.go": "package home\n\nfunc lock() int { return New() + 2 }\n",
+        "home/lock.go": "//go:build !windows && !plan9\n\npackage home\n\nfunc lock() int { return 1 }\n",
+    }
+    written(tmp_path, {**GO, **more})
+    opened, most = set[str](), 0
+    tell_open, tell_close = Documents._tell_open, Documents._tell_close
+
+    def noted(documents: Documents, path: Path, text: Text) -> Any:
+        nonlocal most
+        if path.name in ("lock_windows.go", "lock_plan9.go"):
+            opened.add(path.name)
+            most = max(most, len(opened))
+        return tell_open(documents, path, text)
+
+    def closed(documents: Documents, path: Path) -> None:
+        opened.discard(path.name)
+        tell_close(documents, path)
+
+    monkeypatch.setattr(Documents, "_tell_open", noted)
+    monkeypatch.setattr(Documents, "_tell_close", closed)
+    monkeypatch.setattr(ServedCoverage, "load_seconds", lambda _: 1e6)
+    monkeypatch.setattr(background, "_QUIET", 0.0)
+    places = ["home/lock_plan9.go", "home/lock_windows.go", "home/new.go", "use/use.go"]
+
+    async def question(ask: Asked) -> None:
+        anchor = "home/new.go:3:New"
+        first = await ask("find_symbol_references_by_anchor", symbol_anchor=anchor)
+        assert files_of(first) == ["home/new.go", "use/use.go"]
+        assert first["status"].startswith("unverified: ")
+        assert not opened
+        await ask.proven()
+        again = await ask("find_symbol_references_by_anchor", symbol_anchor=anchor)
+        assert files_of(again) == places
+        assert again["status"] == "complete"
+        assert most == 1, "a server has one more build loaded at a time"
+        assert not opened
+
+    asking("gopls", tmp_path, question, answer_within=60.0)
 
 
 def test_a_caller_who_waits_gets_the_proven_answer_at_once(tmp_path: Path) -> None:

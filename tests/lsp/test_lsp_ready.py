@@ -292,3 +292,15 @@ def test_work_that_is_expected_again_is_pending_again() -> None:
     there.expect("Indexing")
     assert there.pending("Indexing")
     there.expect("Never heard of")
+
+
+def test_how_long_work_took_is_known_once_it_has_ended() -> None:
+    times = iter([10.0, 12.5, 20.0, 21.0])
+    there = Progress(lambda: next(times))
+    there.update(1, {"kind": "begin", "title": "Loading"})
+    assert there.took("Loading") == 0.0
+    there.update(1, {"kind": "end"})
+    assert there.took("Loading") == 2.5
+    there.update(2, {"kind": "begin", "title": "Loading"})
+    there.update(2, {"kind": "end"})
+    assert there.took("Loading") == 1.0, "the last time counts"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lsp_mcp.servers.gopls.file_names import build_change
+from lsp_mcp.servers.gopls.file_names import build_change, systems_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,18 @@ from lsp_mcp.servers.gopls.file_names import build_change
 )
 def test_another_name_of_a_file_may_change_its_build(old: str, new: str, change: str) -> None:
     assert build_change(old, new) == change
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "systems"),
+    [
+        ("a.go", "package a\n", set()),
+        ("a_linux.go", "package a\n", {"linux"}),
+        ("a_linux_arm64_test.go", "package a\n", {"linux", "arm64"}),
+        ("a.go", "//go:build windows && !cgo\n\npackage a\n", {"windows"}),
+        ("a_arm.go", "//go:build darwin || plan9\n\npackage a\n", {"arm", "darwin", "plan9"}),
+        ("a.go", "package a\n\n// go:build windows\n", set()),
+    ],
+)
+def test_a_file_names_the_systems_that_it_is_for(name: str, content: str, systems: set[str]) -> None:
+    assert systems_of(name, content) == systems

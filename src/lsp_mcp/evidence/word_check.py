@@ -190,6 +190,14 @@ class WordCheck:
         Raises:
             UnavailableError: see `Backend.request`.
         """
+        try:
+            return await self._checked(claim, thorough=thorough)
+        finally:
+            # The next question does not wait for builds that only this proof needs, unless they load at once.
+            if self._backend.coverage.load_seconds() > budget.LEAST:
+                self._backend.documents.leave()
+
+    async def _checked(self, claim: Claim, *, thorough: bool) -> Checked:
         backend = self._backend
         if backend.plugin.word_check.by_word:
             return Checked(gaps=tuple(await self._gaps(claim, ())))
@@ -221,8 +229,6 @@ class WordCheck:
         )
         gaps += await self._open_gaps(claim, left, gaps, doubts)
         gaps += _trusted(claim.name, found, judged, len(unread) - len(left.unread))
-        if backend.coverage.load_seconds() > budget.LEAST:
-            backend.documents.leave()
         in_code = tuple(place for place in judged.missing if place not in judged.in_macros)
         return Checked(judged.missing, tuple(gaps), in_code, judged.by_macros, judged.by_spelling)
 

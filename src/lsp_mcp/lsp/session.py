@@ -431,7 +431,8 @@ class Session:
 
     async def _ask(self, method: str, params: Mapping[str, Any], timeout: float) -> Any:
         connection = await self._lifetime.live()
-        document = params.get("textDocument")
+        is_closed = method == "textDocument/documentSymbol" and self.plugin.documents.outlines_closed
+        document = None if is_closed else (params or {}).get("textDocument")
         with (
             phase(lambda: f"{self.name}: {method}", lambda: self._advice(connection)),
             self._guests.asking(uri_path(document["uri"])) if document else nullcontext(),

@@ -249,9 +249,11 @@ async def renamed_in_other_builds(
         return OtherBuilds()  # files are moved: excluded files stay a gap
     other = await uses_in_other_builds(backend, path, point, list(edited(edit)))
     embedded = backend.plugin.renaming.embedded_refusal
+    backend.documents.leave()
     for position in other.positions:
         file = uri_path(position["textDocument"]["uri"])
-        await backend.documents.visit(file)  # which makes the server load its build
+        # It stays open, and its version says that the edit is for its present text.
+        await backend.documents.open(file)
         try:
             more = await asked_rename(backend, position, new_name)
         except RefusedError as error:
