@@ -163,6 +163,27 @@ def test_a_method_that_a_function_of_its_name_is_passed_for_is_renamed_without_i
     assert "status: complete" in said
 
 
+WRONG_ELSEWHERE = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler"}}',
+    "core.ts": "export interface Options {\n  depth: number;\n}\n",
+    "main.ts": (
+        'import type { Options } from "./core";\n\nexport function show({ depth }: Options) {\n'
+        "  const wrong: string = 1;\n  return [depth, { depth }, wrong];\n}\n"
+        "export const of = (all: Options) => all.depth;\n"
+    ),
+}
+
+
+def test_errors_that_are_there_already_do_not_stop_the_rename_of_a_variable_that_takes_a_property(
+    tmp_path: Path,
+) -> None:
+    said = renamed("typescript", WRONG_ELSEWHERE, tmp_path, "main.ts:5:11", "level")
+    text = WRONG_ELSEWHERE["main.ts"].replace("{ depth }", "{ depth: level }").replace("[depth", "[level")
+    assert (tmp_path / "main.ts").read_text() == text
+    assert (tmp_path / "core.ts").read_text() == WRONG_ELSEWHERE["core.ts"]
+    assert "status: complete" in said
+
+
 LOADED = {
     "tsconfig.json": '{"compilerOptions": {"allowJs": true, "module": "commonjs", "types": []}}',
     "env.d.ts": "declare const require: any;\ndeclare const module: any;\n",

@@ -12,7 +12,7 @@ from lsp_mcp.edits.plan import FileChange
 from lsp_mcp.edits.rewriting import change_of
 from lsp_mcp.errors import RefusedError
 from lsp_mcp.features.editing.symbol_edit import edited
-from lsp_mcp.features.renaming.tried import Shift
+from lsp_mcp.features.renaming.shifts import Shift
 from lsp_mcp.requests.code_actions import code_actions, edits_of
 from lsp_mcp.requests.declaration import Declaration
 from lsp_mcp.requests.edit_plans import plan_of

@@ -22,6 +22,7 @@ from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.checking.problems import Problem, compare, known
 from lsp_mcp.features.renaming.passed_whole import passing_whole
 from lsp_mcp.features.renaming.relations import Relations, methods, relations
+from lsp_mcp.features.renaming.shifts import Shift, named_in, spelled_out
 from lsp_mcp.gaps import Gap, news
 from lsp_mcp.requests.places import Place, position_params, text_or_none
 from lsp_mcp.requests.scope import locations
@@ -106,11 +107,13 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     after_texts = {path: shift.after for path, shift in shifts.items()}
     # With another text than before, since what has not changed is not read again.
     after_texts |= {path: Text(f"{text.content}\n") for path, text in beside.items()}
-    sites = {(path, point) for path, points in places.items() for point in points}
+    spelled = {step.path: spelled_out(step, old_name, new_name) for step in steps}
+    sites = {(path, spelled[path].places[point]) for path, points in places.items() for point in points}
     before: _Seen | None = None
     expected = {(path, shifts[path].to_after(point)) for path, points in places.items() for point in points}
     declared = await methods(backend, places)
     befores = {step.path: step.before for step in steps} | beside
+    words_apart = befores | {path: one.text for path, one in spelled.items()}
     were = await relations(backend, backend.request, befores.get, backend.encoding, declared)
     async with backend.problems.trial(with_dependents=True) as trial:
         after = await _seen(backend, trial, after_texts, expected, naming)
@@ -123,11 +126,12 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
             return Tried((), related, [*after.gaps, *left], elsewhere)
         meant = await _meanings(backend, trial, after, expected)
         if not backend.plugin.trial_arguments:  # the same server: errors that it has told once, it may not tell again
-            before = await _seen(backend, trial, befores, sites, naming)
+            before = await _seen(backend, trial, words_apart, sites, naming)
     if before is None:  # a trial's own server is shown each document once
         async with backend.problems.trial(with_dependents=True) as trial:
-            before = await _seen(backend, trial, befores, sites, naming)
-    moved = frozenset(_moved(shifts, site) for site in before.all_uses)
+            before = await _seen(backend, trial, words_apart, sites, naming)
+    to_after = {path: one.shift for path, one in spelled.items()}
+    moved = frozenset(_moved(to_after, site) for site in before.all_uses)
     unread = after.unread | before.unread
     differ = sorted(site for site in after.all_uses ^ moved if site[0] not in unread)
     said = dict(_new_meaning(site, after, expected, meant, shifts, new_name) for site in differ)
@@ -139,56 +143,11 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     return Tried(errors, [*changed, *related], [*after.gaps, *left], elsewhere)
 
 
-class Shift:
-    """Translates places of a file between its texts before and after a `FileChange`.
-
-    The place of a word that becomes several, as in `{ old: new }`, is that of `new_name` among them.
-    """
-
-    def __init__(self, change: FileChange, new_name: str = "") -> None:
-        self.before, self.after = change.before, Text(change.after)
-        self._edges: list[tuple[int, int, int]] = []  # start and end before, and what is added up to there
-        self.pairs: list[Point] = []  # before, of such words
-        self._before_name: dict[int, int] = {}  # start before → the characters that precede the new name there
-        added = 0
-        for one in change.changes:
-            start, end = (change.before.point_offset(point) for point in (one.span.start, one.span.end))
-            added += len(one.new_text) - (end - start)
-            if start < end and new_name and (found := _named_in(one.new_text, new_name)):
-                self._before_name[start] = found.start()
-                if len(found[0]) < len(one.new_text):
-                    self.pairs.append(one.span.start)
-            self._edges.append((start, end, added))
-
-    def to_after(self, point: Point) -> Point:
-        """Where `point` is afterwards."""
-        offset = self.before.point_offset(point)
-        added = [by for start, end, by in self._edges if offset >= end > start or offset > start == end]
-        inside = self._before_name.get(offset, 0)
-        return self.after.offset_point(offset + (added[-1] if added else 0) + inside)
-
-    def to_before(self, point: Point) -> Point:
-        """Where `point` was before."""
-        offset, result, behind = self.after.point_offset(point), None, 0
-        for start, end, added in self._edges:
-            if offset - behind <= start:
-                break
-            if offset - added < end:
-                result = start
-                break
-            behind = added
-        return self.before.offset_point(offset - behind if result is None else result)
-
-
 async def _places(backend: Backend, step: FileChange, old_name: str, new_name: str) -> list[Point]:
     """The places in code where `step` renames the symbol."""
     in_code = {span.start for span in await backend.words.occurrences(step.path, step.before, old_name)}
-    renamed = [one for one in step.changes if one.old_text == old_name and _named_in(one.new_text, new_name)]
+    renamed = [one for one in step.changes if one.old_text == old_name and named_in(one.new_text, new_name)]
     return [one.span.start for one in renamed if one.span.start in in_code]
-
-
-def _named_in(text: str, name: str) -> re.Match[str] | None:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
 
 
 def _moved(shifts: Mapping[Path, Shift], site: Site) -> Site:
