@@ -124,6 +124,25 @@ def test_a_name_that_an_export_gives_is_renamed_even_if_what_it_exports_is_calle
     }
 
 
+NAMELESS = {
+    "tsconfig.json": '{"compilerOptions": {"jsx": "preserve", "allowJs": true, "module": "esnext"}}',
+    "core.tsx": "export default (n: number) => n;\n",
+    "core.jsx": "export default (n) => n;\n",
+    "main.tsx": 'import greet from "./core";\n\nexport const one = greet(1);\n',
+    "main.jsx": 'import greet from "./core.jsx";\n\nexport const one = greet(1);\n',
+}
+
+
+@pytest.mark.parametrize("file", ["main.tsx", "main.jsx"])
+def test_a_name_that_an_import_gives_to_what_has_none_is_renamed(file: str, tmp_path: Path) -> None:
+    files = NAMELESS | {
+        "tsconfig.json": '{"compilerOptions": {"jsx": "preserve", "allowJs": true, "module": "esnext"}}'
+    }
+    said = renamed("typescript", files, tmp_path, f"{file}:1:8", "hail")
+    assert (tmp_path / file).read_text() == files[file].replace("greet", "hail")
+    assert "status: complete" in said
+
+
 OVERLOADS = {
     "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler"}}',
     "core.ts": (
