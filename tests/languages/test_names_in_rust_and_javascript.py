@@ -254,6 +254,38 @@ def test_what_is_assigned_to_exports_is_found_and_not_renamed_for_some_users_alo
         ask("typescript", tmp_path, "rename_symbol_by_anchor", **asked, new_name="changed")
 
 
+RENAMING_EXPORTS = {
+    "tsconfig.json": JAVASCRIPT["tsconfig.json"],
+    "a.js": "const size = 10\nmodule.exports.limit = size\nexports.parse = read\nfunction read () {}\n",
+    "b.js": "const { limit, parse } = require('./a')\nconst a = require('./a')\nparse(limit, a.limit); a.parse()\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "places"),
+    [
+        ("a.js:2:16", "js://a.js# 2:16\njs://b.js# 1:9 3:7 3:16\n"),
+        ("b.js:3:16", "js://a.js# 2:16\njs://b.js# 1:9 3:7 3:16\n"),
+        ("a.js:3:9", "js://a.js# 3:9\njs://b.js# 1:16 3:1 3:26\n"),
+    ],
+)
+def test_what_a_module_exports_by_another_name_is_found_by_that(tmp_path: Path, symbol: str, places: str) -> None:
+    write(tmp_path, RENAMING_EXPORTS)
+    asked: dict[str, Any] = {"symbol_anchor": symbol}
+    found = ask("typescript", tmp_path, "find_symbol_references_by_anchor", **asked, include_code=False, wait=True)
+    assert f"{places}status: complete" in found
+    with pytest.raises(LspMcpError, match="was not renamed, no file changed, because the result may be wrong"):
+        ask("typescript", tmp_path, "rename_symbol_by_anchor", **asked, new_name="changed")
+
+
+def test_what_has_another_name_where_a_module_exports_it_is_renamed_alone(tmp_path: Path) -> None:
+    write(tmp_path, RENAMING_EXPORTS)
+    said = ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor="a.js:1:7", new_name="length")
+    assert (tmp_path / "a.js").read_text() == RENAMING_EXPORTS["a.js"].replace("size", "length")
+    assert (tmp_path / "b.js").read_text() == RENAMING_EXPORTS["b.js"]
+    assert "status: complete" in said
+
+
 def test_a_name_means_what_a_module_declares_and_not_the_variables_that_it_is_loaded_into(tmp_path: Path) -> None:
     loads = "export async function load() { const { greet } = await import('./a'); return greet }\n"
     write(tmp_path, JAVASCRIPT | {"load.ts": loads})

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, Symbol
+from lsp_mcp.evidence.run_time_exports import exposed_under
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import text_or_none
 from lsp_mcp.requests.symbols import Symbol as Outlined
@@ -75,8 +76,12 @@ class Identity(Struct, frozen=True):
         return visibility.Symbol(self.name, files, self.role, owner, unnamed, self.overrides, self.internal)
 
 
-async def identity(backend: Backend, definitions: Definitions, name: str, at: Site) -> Identity | None:
+async def identity(
+    backend: Backend, definitions: Definitions, name: str, at: Site, listed: Collection[Site] = ()
+) -> Identity | None:
     """The identity of the symbol at `at`; None if no declaration spells `name`: then only its own file uses that name.
+
+    Unless a module exports it by that name at one of the places that the server has `listed`.
 
     Raises:
         UnavailableError: see `Backend.request`.
@@ -95,7 +100,8 @@ async def identity(backend: Backend, definitions: Definitions, name: str, at: Si
     if makers := {site for site in sites - spelled if await _is_maker(backend, site)}:
         return Identity(name, frozenset(makers))
     if sites and not spelled:
-        return None
+        exported = await exposed_under(backend, definitions, name, sites, frozenset(listed))
+        return Identity(name, exported) if exported else None
     if not spelled:
         return Identity(name, frozenset({at}))
     internal = bool(meaning) and all(symbol.internal for symbol in meaning)

@@ -265,7 +265,7 @@ class WordCheck:
         backend = self._backend
         words = await backend.words.files_with(claim.name, seconds=budget.left())
         gaps = unlisted(words)
-        symbol = await identity(backend, self.definitions, claim.name, claim.at)
+        symbol = await identity(backend, self.definitions, claim.name, claim.at, claim.sites)
         if symbol is None:
             return [*await self._gaps(claim, ()), *gaps]
         files, within = await seeing(backend, claim, symbol, words.files)
@@ -303,7 +303,7 @@ class WordCheck:
         # In files that were searched in their own build, every word is known to be the symbol or another one.
         searched = (claim.searched or frozenset()) - {claim.at[0]}
         left = await leftover(backend, claim, [path for path in words.files if path not in searched])
-        symbol = await identity(backend, self.definitions, claim.name, claim.at) if left else None
+        symbol = await identity(backend, self.definitions, claim.name, claim.at, claim.sites) if left else None
         symbol = replace(symbol, apart=claim.apart) if symbol else None
         files, within = await seeing(backend, claim, symbol, left) if symbol else ([], None)
         search = _Search(symbol, files, within)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -18,23 +16,19 @@ from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, misread
 from lsp_mcp.evidence.explainers.in_function import kind_before
 from lsp_mcp.evidence.identity import Identity, sites_of
 from lsp_mcp.evidence.inactive import is_inactive
+from lsp_mcp.evidence.run_time_exports import exposed_in, values_of
 from lsp_mcp.evidence.through_objects import is_through_object
 from lsp_mcp.evidence.verdicts import Question, Verdicts
-from lsp_mcp.remembered import RememberedOf, kept_in_thread
 from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.other_builds import not_now
 from lsp_mcp.requests.places import Place, position_params, text_or_none
 from lsp_mcp.requests.references import references
 from lsp_mcp.syntax.dependent_calls import depends_on_instance
-from lsp_mcp.syntax.exposed import EXPOSED, exposed
 from lsp_mcp.syntax.grammars import has_query
 from lsp_mcp.syntax.made import MADE, is_made
-from lsp_mcp.text import Point, Text
 from lsp_mcp.words.lexing import blanked
 
 MOST_ASKED = 3_000  # occurrences of one word; of more, those in the likeliest files
-_MOST_KEPT = 20_000  # names that modules export
-_EXPOSED_IN: RememberedOf[Backend, Path, str, dict[Point, Point]] = RememberedOf(_MOST_KEPT)  # the stamp is the text
 _BEFORE = 200  # characters examined before a word
 NEVER_TRUSTED = 20  # occurrences asked about even if the server is exact: it may be temporarily wrong
 
@@ -144,15 +138,18 @@ async def _leads_back(question: Question, place: Place) -> bool | None:
 async def _is_exposed(question: Question, meaning: Meaning) -> bool:
     """Whether all that is meant is the symbol, or what its module exports it as at run time: `exports.name = name`.
 
-    To TypeScript 7.0 that is a symbol of its own, whose uses are in other modules.
+    To TypeScript 7.0 that is a symbol of its own, whose uses are in other modules: with `exports.name = other`, these
+    lead to what is declared as `other`.
     """
     backend, sites = question.backend, frozenset((*question.claim.sites, *question.symbol.sites))
     strange = sites_of(meaning) - question.symbol.sites
-    is_exported = False
+    values = await values_of(backend, question.definitions, question.symbol.sites)
+    is_exported = bool(values & strange)
+    strange -= values
     for path in {path for path, _ in strange or question.symbol.sites}:
         if (text := await text_or_none(backend, path)) is None:
             return False
-        found = await _exposed_in(backend, path, text)
+        found = await exposed_in(backend, path, text)
         words = (text.identifier_at(value) for value in found.values())
         is_exported |= any(word and text.slice(word) == question.claim.name for word in words)
         strange -= {(path, name) for name, value in found.items() if (path, value) in sites}
@@ -164,18 +161,9 @@ async def _is_exported(question: Question) -> bool:
     backend, sites = question.backend, question.symbol.sites
     for path in {path for path, _ in sites}:
         text = await text_or_none(backend, path)
-        if text and any((path, name) in sites for name in await _exposed_in(backend, path, text)):
+        if text and any((path, name) in sites for name in await exposed_in(backend, path, text)):
             return True
     return False
-
-
-async def _exposed_in(backend: Backend, path: Path, text: Text) -> Mapping[Point, Point]:
-    """See `exposed`; nothing for a file in another language than those with such a query."""
-    language = backend.plugin.language_of(path)
-    if language is None or not has_query(language.id, EXPOSED):
-        return {}
-    kept = _EXPOSED_IN.for_owner(backend)
-    return await kept_in_thread(kept, path, text.content, partial(exposed, text, language.id))
 
 
 async def _is_renamed_with(question: Question, place: Place) -> bool:
