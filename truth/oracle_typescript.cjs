@@ -237,13 +237,15 @@ class Reader {
   // The symbols that an identifier names, and how a rename writes each: 1 `old: new`, 2 `new: old`.
   meant(node) {
     const up = node.parent;
+    const taken = this.taken(node);
     if (ts.isShorthandPropertyAssignment(up) && up.name === node) {
       const value = this.checker.getShorthandAssignmentValueSymbol(up);
       return [
         ...this.aliases(value).map((one) => [one, 1]),
-        ...this.resolved(node).concat(this.contextual(up, true)).map((one) => [one, 2]),
+        ...(taken || this.resolved(node).concat(this.contextual(up, true))).map((one) => [one, 2]),
       ];
     }
+    if (taken) return taken.map((one) => [one, 0]);
     if (ts.isBindingElement(up) && up.name === node && !up.propertyName && !up.dotDotDotToken && ts.isObjectBindingPattern(up.parent)) {
       return [
         [this.checker.getSymbolAtLocation(node), 1],
@@ -254,6 +256,19 @@ class Reader {
     const isMember = (ts.isPropertyAssignment(up) || ts.isMethodDeclaration(up) || ts.isAccessor(up)) && up.name === node;
     const more = isMember && ts.isObjectLiteralExpression(up.parent) ? this.contextual(up, true) : [];
     return own.concat(more).map((one) => [one, 0]);
+  }
+
+  // The property that an attribute sets, or that `({name: target} = value)` takes; undefined elsewhere.
+  taken(node) {
+    const up = node.parent;
+    if (ts.isJsxAttribute(up) && up.name === node) {
+      const type = this.checker.getContextualType(up.parent);
+      const own = this.roots(type && this.checker.getPropertyOfType(type, node.text));
+      return own.length ? own : undefined;
+    }
+    const isPart = (ts.isPropertyAssignment(up) || ts.isShorthandPropertyAssignment(up)) && up.name === node;
+    if (!isPart || !ts.isArrayLiteralOrObjectLiteralDestructuringPattern(up.parent)) return undefined;
+    return this.roots(this.checker.getPropertySymbolOfDestructuringAssignment(node));
   }
 
   resolved(node) {
@@ -290,7 +305,7 @@ class Reader {
 
   roots(symbol) {
     if (!symbol) return [];
-    const roots = this.checker.getRootSymbols(symbol);
+    const roots = this.checker.getRootSymbols(symbol).filter((one) => one.name === symbol.name); // a mapped type may give others
     return roots.length ? roots : [symbol];
   }
 
