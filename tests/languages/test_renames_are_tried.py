@@ -1,4 +1,6 @@
-"""Renames to names that something else has: whether anything would mean another symbol then."""
+"""Renames to names that something else has, and of what other files rely on: whether anything would mean another symbol
+then, or break.
+"""
 
 from __future__ import annotations
 
@@ -65,3 +67,56 @@ def test_a_rename_by_which_a_local_name_would_hide_a_use_in_another_file_is_refu
 def test_a_local_name_of_another_function_does_not_stop_a_rename(backend: str, tmp_path: Path) -> None:
     assert "status: complete" in rename(backend, tmp_path, "first", "spare")
     assert all("first" not in text for text in texts(backend, tmp_path).values())
+
+
+FITTING = {
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "esnext", "moduleResolution": "bundler"}}',
+    "model.ts": "export interface Sized {\n  size: number;\n}\nexport const grow = (one: Sized) => one.size;\n",
+    "local.ts": "export class Local {\n  size = 3;\n  other = 1;\n}\n",
+    "index.ts": 'export * from "./local";\n',
+    "use.ts": (
+        'import { grow } from "./model";\nimport { Local } from "./index";\n\nconst wrong: string = 1;\n'
+        "export const all = [grow(new Local()), wrong];\n"
+    ),
+}
+
+
+def test_a_member_by_which_something_fits_a_type_in_another_file_is_not_renamed_alone(tmp_path: Path) -> None:
+    write(tmp_path, FITTING)
+    with pytest.raises(
+        LspMcpError, match=r"it makes 1 new error: ts://use\.ts#5: Property 'size' is missing in type 'Local'"
+    ):
+        ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor="local.ts:2:3", new_name="length")
+    said = ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor="local.ts:3:3", new_name="length")
+    assert (tmp_path / "local.ts").read_text() == FITTING["local.ts"].replace("other", "length")
+    assert "status: complete" in said
+
+
+MARKUP = {
+    "tsconfig.json": (
+        '{"compilerOptions": {"strict": true, "noEmit": true, "jsx": "react", "jsxFactory": "h", "module": "esnext", '
+        '"moduleResolution": "bundler"}}'
+    ),
+    "jsx.d.ts": (
+        "declare namespace JSX {\n  interface Element {\n    tag: string;\n  }\n  interface IntrinsicElements {\n"
+        "    div: {};\n  }\n  interface ElementClass {\n    render(): Element;\n  }\n}\n"
+    ),
+    "panel.tsx": (
+        "export const h = (tag: any, props?: any): JSX.Element => ({ tag });\nexport class Panel {\n  render() {\n"
+        "    return <div />;\n  }\n}\n"
+    ),
+    "use.tsx": 'import { h, Panel } from "./panel";\n\nexport const one = <Panel />;\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "said"),
+    [
+        ("panel.tsx:3:3", r"tsx://use\.tsx#3: 'Panel' cannot be used as a JSX component"),
+        ("jsx.d.ts:5:13", "JSX would not implement what markup is checked by without IntrinsicElements"),
+    ],
+)
+def test_what_only_markup_relies_on_is_not_renamed(symbol: str, said: str, tmp_path: Path) -> None:
+    write(tmp_path, MARKUP)
+    with pytest.raises(LspMcpError, match=said):
+        ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name="another")

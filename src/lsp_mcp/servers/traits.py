@@ -266,6 +266,8 @@ class Renaming(Data, frozen=True):
     program_start: str = ""  # the function that a program starts at, and has once
     # Matches a line of generated code that names the `file` and `line` that the next line was made from.
     line_directive: str = ""
+    # Of which each file has one that gets something of another, if a type fits another by its members alone.
+    importing_words: tuple[str, ...] = ()
 
 
 class Hierarchy(Data, frozen=True):

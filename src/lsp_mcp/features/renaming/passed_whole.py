@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import deque
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
@@ -50,11 +51,14 @@ async def passing_whole(backend: Backend, paths: Iterable[Path]) -> tuple[dict[P
 
 
 def following(paths: Iterable[Path], passing: dict[Path, list[str]], root: Path) -> list[Path]:
-    """Those of `passing`, files with the modules that each passes on, that may pass on what is in `paths`. Pure."""
+    """Those of `passing`, files with the modules that each passes on, that may pass on what is in `paths`. Pure.
+
+    Also through others: those that need fewest first.
+    """
     found: dict[Path, None] = {}
-    todo = list(paths)
+    todo = deque(paths)
     while todo:
-        path = todo.pop()
+        path = todo.popleft()
         near = {path.name.partition(".")[0], path.parent.name}
         around = {*near, *(path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ())}
         for file, modules in passing.items():

@@ -20,6 +20,7 @@ from lsp_mcp.errors import LspMcpError, RefusedError, UnavailableError
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.checking.checking import problems
 from lsp_mcp.features.checking.problems import Problem, compare, known
+from lsp_mcp.features.renaming.fitting import fitting, untried
 from lsp_mcp.features.renaming.passed_whole import passing_whole
 from lsp_mcp.features.renaming.relations import Relations, methods, relations
 from lsp_mcp.features.renaming.shifts import Shift, named_in, spelled_out
@@ -68,6 +69,7 @@ class _Seen(Struct, frozen=True):
     uses: Sequence[frozenset[Site]]
     gaps: Sequence[Gap]
     unread: frozenset[Path]  # files whose uses are not known
+    late: frozenset[Path]  # files beside whose errors are not known
 
     @property
     def all_uses(self) -> frozenset[Site]:
@@ -103,7 +105,9 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     passing, left = (
         await passing_whole(backend, shifts) if taken else ({}, [])
     )  # they have errors without a use of either name
-    beside = {path: text for path, text in passing.items() if path not in shifts}
+    fits, far = await fitting(backend, steps, new_name)
+    left = [*left, *far]
+    beside = {path: text for path, text in {**passing, **fits}.items() if path not in shifts}
     after_texts = {path: shift.after for path, shift in shifts.items()}
     # With another text than before, since what has not changed is not read again.
     after_texts |= {path: Text(f"{text.content}\n") for path, text in beside.items()}
@@ -113,10 +117,12 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     expected = {(path, shifts[path].to_after(point)) for path, points in places.items() for point in points}
     declared = await methods(backend, places)
     befores = {step.path: step.before for step in steps} | beside
-    words_apart = befores | {path: one.text for path, one in spelled.items()}
     were = await relations(backend, backend.request, befores.get, backend.encoding, declared)
     async with backend.problems.trial(with_dependents=True) as trial:
-        after = await _seen(backend, trial, after_texts, expected, naming)
+        after = await _seen(backend, trial, after_texts, expected, naming, beside)
+        wrong = {one.place.path for one in after.errors}
+        words_apart = {path: text for path, text in beside.items() if path in wrong}
+        words_apart |= {path: one.text for path, one in spelled.items()}
         renamed = [_moved(shifts, site) for site in were]
         are = await relations(backend, trial.request, trial.text, trial.encoding, renamed)
         pairs = {(path, shift.to_after(point)) for path, shift in shifts.items() for point in shift.pairs}
@@ -126,10 +132,10 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
             return Tried((), related, [*after.gaps, *left], elsewhere)
         meant = await _meanings(backend, trial, after, expected)
         if not backend.plugin.trial_arguments:  # the same server: errors that it has told once, it may not tell again
-            before = await _seen(backend, trial, words_apart, sites, naming)
+            before = await _seen(backend, trial, words_apart, sites, naming, beside)
     if before is None:  # a trial's own server is shown each document once
         async with backend.problems.trial(with_dependents=True) as trial:
-            before = await _seen(backend, trial, words_apart, sites, naming)
+            before = await _seen(backend, trial, words_apart, sites, naming, beside)
     to_after = {path: one.shift for path, one in spelled.items()}
     moved = frozenset(_moved(to_after, site) for site in before.all_uses)
     unread = after.unread | before.unread
@@ -140,6 +146,9 @@ async def tried(backend: Backend, plan: EditPlan, old_name: str, new_name: str) 
     was = known((_renamed(one, old_name, new_name) for one in before.errors), None, (), None)
     new = {id(one) for one in compare(same, None, was).new}
     errors = [one for one, folded in zip(after.errors, same, strict=True) if id(folded) in new]
+    if late := {one.place.path for one in errors} & before.late:
+        errors = [one for one in errors if one.place.path not in late]
+        left = [*left, untried(len(late))]
     return Tried(errors, [*changed, *related], [*after.gaps, *left], elsewhere)
 
 
@@ -178,14 +187,27 @@ def _included_first(backend: Backend, texts: Mapping[Path, Text]) -> list[Path]:
 
 
 async def _seen(
-    backend: Backend, trial: Trial, texts: Mapping[Path, Text], sites: Collection[Site], naming: Collection[Path]
+    backend: Backend,
+    trial: Trial,
+    texts: Mapping[Path, Text],
+    sites: Collection[Site],
+    naming: Collection[Path],
+    beside: Collection[Path],
 ) -> _Seen:
+    """The state with these `texts`; of those `beside` the rename, whose server may not read all in time."""
     for path in await asyncio.to_thread(_included_first, backend, texts):
-        trial.show(path, texts[path])
+        if path not in beside:
+            trial.show(path, texts[path])
+    for path in texts:
+        if path in beside:
+            trial.show(path, texts[path])
     checked = await trial.check(naming)
+    late: set[Path] = set()
     for gap in checked.gaps:
         if gap.kind == "not_read":
-            raise UnavailableError(gap.text)
+            if not gap.files or not set(gap.files).issubset(beside):
+                raise UnavailableError(gap.text)
+            late.update(gap.files)
     is_generated = backend.plugin.adapter.is_generated  # cgo makes it of the files, not of what the server is shown
     # A part of other code, shown alone, has errors of its own; real ones are those of the files that include it.
     parts = {path for path in texts if await backend.coverage.part_of(path)}
@@ -199,13 +221,14 @@ async def _seen(
     unread: set[Path] = set()
     gaps = [gap for gap in checked.gaps if gap.about == "dependents" or gap.kind == "not_searched"]
     told = [news("applied", gap.text, files=gap.files) for gap in gaps if gap.files]
+    told += [untried(len(late))] if late else []
     try:
         async with asyncio.timeout(share_of_rest(_SHARE)):
             await _collect(backend, trial, sites, uses, unread)
     except TimeoutError:
         unread |= {path for path, _ in sites}
         told.append(news("applied", "not compared in time whether names change their meaning; run check"))
-    return _Seen(errors, uses, told, frozenset(unread))
+    return _Seen(errors, uses, told, frozenset(unread), frozenset(late))
 
 
 async def _collect(

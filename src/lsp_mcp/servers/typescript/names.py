@@ -5,6 +5,11 @@ from __future__ import annotations
 from lsp_mcp.servers.traits import Implied, Mention, Overriding, Renaming
 
 _BY_ITSELF = r"(?:toString|valueOf|toJSON|toLocaleString|then)"
+# What it looks up in the namespace JSX, and what that says of components.
+_OF_MARKUP = (
+    r"(?:Intrinsic(?:Elements|Attributes|ClassAttributes)"
+    r"|Element(?:Class|Type|AttributesProperty|ChildrenAttribute)|LibraryManagedAttributes)"
+)
 
 MENTIONS = (
     Mention(
@@ -24,10 +29,14 @@ IMPLIED = (
 
 RENAMING = Renaming(
     passed_on="{name} as {given}",
-    known_by_name={rf"{_BY_ITSELF}\s.*": "what JavaScript calls"},
+    known_by_name={
+        rf"{_BY_ITSELF}\s.*": "what JavaScript calls",
+        rf"{_OF_MARKUP}\s.*": "what markup is checked by",
+    },
     # It renames what overrides a member with it; this tells which other members must not have the new name.
     overriding=Overriding(
         through=r"\b(?:this|super)\s*\.\s*\Z", declared="(?!)", private_mark="#", never="constructor"
     ),
     taken_names=frozenset({"arguments"}),
+    importing_words=("from", "import", "require"),
 )
