@@ -180,6 +180,12 @@ def test_a_name_may_begin_with_a_dollar_sign(tmp_path: Path) -> None:
     assert (tmp_path / "use.ts").read_text() == JAVASCRIPT["use.ts"].replace("$size", "$length")
 
 
+def test_a_property_is_not_called_what_sets_the_prototype(tmp_path: Path) -> None:
+    write(tmp_path, {"a.ts": "export const all = { first: 1 };\nexport const one = all.first;\n"})
+    with pytest.raises(LspMcpError, match="would implement what JavaScript looks up with __proto__"):
+        ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor="a.ts:1:22", new_name="__proto__")
+
+
 def test_a_variable_or_function_is_not_called_what_each_function_calls_something_else(tmp_path: Path) -> None:
     with pytest.raises(LspMcpError, match="arguments is something else in each function"):
         renamed("typescript", tmp_path, "a.js:1:10", "arguments")
@@ -283,6 +289,48 @@ def test_what_has_another_name_where_a_module_exports_it_is_renamed_alone(tmp_pa
     said = ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor="a.js:1:7", new_name="length")
     assert (tmp_path / "a.js").read_text() == RENAMING_EXPORTS["a.js"].replace("size", "length")
     assert (tmp_path / "b.js").read_text() == RENAMING_EXPORTS["b.js"]
+    assert "status: complete" in said
+
+
+DECLARED_FOR = {
+    "package.json": '{"type": "module"}',
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "module": "nodenext", "noEmit": true, "types": []}}',
+    "core.js": (
+        "export function greet(n) { return n; }\nexport class Box { open() { return greet(1); } }\n"
+        "export function other(n) { const Box = n; return Box; }\n"
+    ),
+    "core.d.ts": (
+        "export declare function greet(n: number): number;\nexport declare class Box {\n  open(): number;\n}\n"
+        "export declare function other(n: number): number;\n"
+    ),
+    "use.ts": (
+        "import { greet, Box } from './core.js';\nexport const one = greet(1) + new Box().open();\n"
+        "export class Lid { open() { return 1; } }\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "unknown"),
+    [
+        ("core.d.ts:1:25", "2 occurrences of greet that typescript does not explain: core.js 1:17, core.js 2:36"),
+        ("core.js:1:17", "3 occurrences of greet in 2 files that typescript does not explain: core.d.ts 1:25"),
+        ("use.ts:2:41", "1 occurrence of open that typescript does not explain: core.js 2:20"),
+    ],
+)
+def test_what_one_file_declares_for_another_is_not_renamed_alone(symbol: str, unknown: str, tmp_path: Path) -> None:
+    write(tmp_path, DECLARED_FOR)
+    asked: dict[str, Any] = {"symbol_anchor": symbol}
+    found = ask("typescript", tmp_path, "find_symbol_references_by_anchor", **asked, include_code=False, wait=True)
+    assert f"status: unverified: {unknown}" in found
+    with pytest.raises(LspMcpError, match="was not renamed, no file changed, because the result may be wrong: unverif"):
+        ask("typescript", tmp_path, "rename_symbol_by_anchor", **asked, new_name="changed")
+
+
+@pytest.mark.parametrize("symbol", ["core.js:3:35", "core.d.ts:1:31"])
+def test_a_variable_beside_declarations_of_its_name_is_renamed(symbol: str, tmp_path: Path) -> None:
+    write(tmp_path, DECLARED_FOR)
+    said = ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor=symbol, new_name="changed")
     assert "status: complete" in said
 
 

@@ -412,6 +412,8 @@ class WordCheck(Data, frozen=True):
     # Its definition of a place may be one of several meanings: a use that its answer lacks is one only if the
     # references of that place lead back.
     leads_back: bool = False
+    # How the names of two files end that are called alike and declare the same, the first for the second.
+    twins: tuple[tuple[str, str], ...] = ()
     listed_keywords: frozenset[str] = frozenset()  # names that it lists where they are part of the syntax, too
     # The code of its diagnostics for what the build leaves out, where it guesses what words mean; and what a file with
     # such code has.

@@ -18,6 +18,7 @@ from lsp_mcp.evidence.identity import Identity, sites_of
 from lsp_mcp.evidence.inactive import is_inactive
 from lsp_mcp.evidence.run_time_exports import exposed_in, values_of
 from lsp_mcp.evidence.through_objects import is_through_object
+from lsp_mcp.evidence.twins import is_declared_in_twin
 from lsp_mcp.evidence.verdicts import Question, Verdicts
 from lsp_mcp.requests.edit_plans import asked_rename, plan_of
 from lsp_mcp.requests.other_builds import not_now
@@ -77,6 +78,8 @@ class ByDefinition:
                     if not said and await _is_exposed(question, meaning):
                         # A rename of what is exported has to reach those who load it.
                         said = True if not question.thorough else None if await _is_exported(question) else said
+                    if said is False and await is_declared_in_twin(question.backend, question.symbol.sites, meaning):
+                        said = None
                     if said is False and await is_inactive(question.backend, place):
                         said = None
                     (unknown if said is None else same if said else other).append(place)

@@ -22,6 +22,9 @@ MENTIONS = (
     ),
 )  # fmt: skip
 
+# Declarations of what a file of JavaScript has.
+TWINS = ((".d.ts", ".js"), (".d.ts", ".jsx"), (".d.mts", ".mjs"), (".d.cts", ".cjs"))
+
 IMPLIED = (
     Implied("where values are converted", r"(?:toString|valueOf|toJSON|toLocaleString)\s*\("),
     Implied("where values are awaited", r"then\s*[<(]"),
@@ -31,6 +34,7 @@ RENAMING = Renaming(
     passed_on="{name} as {given}",
     known_by_name={
         rf"{_BY_ITSELF}\s.*": "what JavaScript calls",
+        r"__proto__\s.*": "what JavaScript looks up",
         rf"{_OF_MARKUP}\s.*": "what markup is checked by",
     },
     # It renames what overrides a member with it; this tells which other members must not have the new name.

@@ -8,7 +8,7 @@ from pathlib import Path
 from lsp_mcp.lsp.coverage import Coverage, SessionPlugin, Start
 from lsp_mcp.servers.traits import Diagnostics, Symbols, WordCheck
 from lsp_mcp.servers.typescript.index_names import index_package, index_symbols
-from lsp_mcp.servers.typescript.names import IMPLIED, MENTIONS, RENAMING
+from lsp_mcp.servers.typescript.names import IMPLIED, MENTIONS, RENAMING, TWINS
 from lsp_mcp.servers.typescript.projects import Projects
 
 
@@ -21,7 +21,7 @@ class TypeScriptPlugin(SessionPlugin):
         merged_apart=r"\bstatic\b",
     )
     diagnostics = Diagnostics(closed_on_request=True)
-    word_check = WordCheck(leads_back=True, implied=IMPLIED)
+    word_check = WordCheck(leads_back=True, twins=TWINS, implied=IMPLIED)
     renaming = RENAMING
     mentions = MENTIONS
 
