@@ -111,6 +111,11 @@ class Reader {
     } else if (ts.isImportClause(node) && node.name) {
       this.loaded.push([this.id(this.checker.getSymbolAtLocation(node.name)), node.parent.moduleSpecifier]);
     } else if (ts.isVariableDeclaration(node) && isRequire(node.initializer, file)) this.required(node);
+    else if (ts.isVariableDeclaration(node) && node.initializer && ts.isPropertyAccessExpression(node.initializer)
+      && isRequire(node.initializer.expression, file) && ts.isIdentifier(node.name)) {
+      const own = this.id(this.checker.getSymbolAtLocation(node.name));
+      for (const target of this.aliases(this.checker.getSymbolAtLocation(node.initializer.name))) this.join(own, this.id(target));
+    }
     if (ts.isBinaryExpression(node) && /^module\.exports$/.test(node.left.getText(file)) && ts.isObjectLiteralExpression(node.right)) {
       for (const one of node.right.properties) this.passed(one);
     }
@@ -293,7 +298,8 @@ class Reader {
       }
       const wholly = symbol.declarations?.some((one) => ts.isNamespaceImport(one) || ts.isNamespaceExport(one) || ts.isImportEqualsDeclaration(one)
         // `module.exports = {a}`, whatever stands beside it, `exports.a = a` and `const {a} = require(…)`: a property and a variable.
-        || ts.isShorthandPropertyAssignment(one) || ts.isBindingElement(one) || ts.isPropertyAccessExpression(one) || ts.isBinaryExpression(one));
+        // `const a = require(…).a`, too.
+        || ts.isVariableDeclaration(one) || ts.isShorthandPropertyAssignment(one) || ts.isBindingElement(one) || ts.isPropertyAccessExpression(one) || ts.isBinaryExpression(one));
       if (wholly) return [...found, symbol];
       const names = new Set((target.declarations || []).map((one) => name(one)?.text).filter(Boolean));
       const isRenamed = !names.has(symbol.name) || symbol.declarations?.some(ts.isImportClause);

@@ -334,6 +334,39 @@ def test_a_variable_beside_declarations_of_its_name_is_renamed(symbol: str, tmp_
     assert "status: complete" in said
 
 
+PASSED_ON = {
+    "tsconfig.json": JAVASCRIPT["tsconfig.json"],
+    "shape.js": "class Shape {\n  constructor (n) { this.n = n }\n}\nmodule.exports = Shape\n",
+    "index.js": "const Shape = require('./shape')\nmodule.exports = { Shape }\n",
+    "main.js": "const { Shape } = require('./index')\nconsole.log(new Shape(1))\n",
+}
+
+
+def test_what_makes_an_object_is_a_use_of_its_class_and_not_only_of_a_constructor(tmp_path: Path) -> None:
+    write(tmp_path, PASSED_ON)
+    asked: dict[str, Any] = {"symbol_anchor": "shape.js:1:7", "include_code": False, "wait": True}
+    found = ask("typescript", tmp_path, "find_symbol_references_by_anchor", **asked)
+    assert "js://main.js# 1:9 2:17\n" in found
+
+
+OWN_NAMES = {
+    "tsconfig.json": JAVASCRIPT["tsconfig.json"],
+    "a.js": (
+        "const app = exports = module.exports = {}\napp.off = function off (n) { return n ? off(n - 1) : n }\n"
+        "app.other = function () { return this.off(1) }\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("at", ["a.js:2:20", "a.js:2:43"])
+def test_a_name_that_only_its_own_function_can_use_is_renamed_there_alone(at: str, tmp_path: Path) -> None:
+    write(tmp_path, OWN_NAMES)
+    said = ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor=at, new_name="stop")
+    text = OWN_NAMES["a.js"].replace("function off", "function stop").replace("? off(", "? stop(")
+    assert (tmp_path / "a.js").read_text() == text
+    assert "status: complete" in said
+
+
 def test_a_name_means_what_a_module_declares_and_not_the_variables_that_it_is_loaded_into(tmp_path: Path) -> None:
     loads = "export async function load() { const { greet } = await import('./a'); return greet }\n"
     write(tmp_path, JAVASCRIPT | {"load.ts": loads})

@@ -13,12 +13,13 @@ from msgspec.structs import replace
 from lsp_mcp.backend import Backend
 from lsp_mcp.errors import LspMcpError
 from lsp_mcp.evidence.definitions import Definitions, Meaning, Site, Symbol
-from lsp_mcp.evidence.run_time_exports import exposed_under
+from lsp_mcp.evidence.run_time_exports import exposed_in, exposed_under
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import text_or_none
 from lsp_mcp.requests.symbols import Symbol as Outlined
 from lsp_mcp.requests.symbols import flat
 from lsp_mcp.syntax.grammars import has_query
+from lsp_mcp.syntax.own_names import OWN_NAMES, own_scope
 from lsp_mcp.syntax.parameters import PARAMETERS, is_named_in_calls
 from lsp_mcp.text import Point, Span
 from lsp_mcp.words import visibility
@@ -112,6 +113,8 @@ async def identity(
     whole = Identity(
         name, frozenset(spelled), ids=ids, internal=internal, aliased=aliased, defined=defined, linked=linked
     )
+    if scope := await _own_scope(backend, spelled, at):
+        return replace(whole, role="local", local=(at[0], scope))
     for path, point in sorted(spelled):
         try:
             outline = await document_symbols(backend, path)
@@ -120,6 +123,25 @@ async def identity(
         if found := await _in_outline(backend, whole, (path, point), outline):
             return found
     return whole
+
+
+async def _own_scope(backend: Backend, sites: Collection[Site], at: Site) -> Span | None:
+    """The code that alone can use the name declared at one of `sites`, if that has `at`, where it is no member's.
+
+    None if a module exports a function of that name by that name: TypeScript 7.0 takes the one for the other.
+    """
+    path, point = at
+    text, language = await text_or_none(backend, path), backend.plugin.language_of(path)
+    if text is None or language is None or not has_query(language.id, OWN_NAMES):
+        return None
+    if text.content[: text.point_offset(point)].endswith("."):
+        return None
+    exported = await exposed_in(backend, path, text)
+    for one in {start for file, start in sites if file == path} - exported.keys():
+        scope = await asyncio.to_thread(own_scope, text, language.id, one)
+        if scope and scope.start <= point < scope.end:
+            return scope
+    return None
 
 
 async def _in_outline(backend: Backend, whole: Identity, site: Site, outline: Collection[Outlined]) -> Identity | None:

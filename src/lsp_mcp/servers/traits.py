@@ -412,6 +412,7 @@ class WordCheck(Data, frozen=True):
     # Its definition of a place may be one of several meanings: a use that its answer lacks is one only if the
     # references of that place lead back.
     leads_back: bool = False
+    constructors: str = ""  # what they are called, to which it leads, too, where a class makes an object
     # How the names of two files end that are called alike and declare the same, the first for the second.
     twins: tuple[tuple[str, str], ...] = ()
     listed_keywords: frozenset[str] = frozenset()  # names that it lists where they are part of the syntax, too

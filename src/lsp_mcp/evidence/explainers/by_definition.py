@@ -63,6 +63,7 @@ class ByDefinition:
         for place in places:
             meaning = definitions.known((place.path, place.span.start))
             if meaning is not None:
+                meaning = await _without_constructors(question, meaning)
                 said = await says(question, place, meaning, made)
                 if place.path != question.claim.at[0] and question.backend.plugin.adapter.one_file:
                     said = None  # it has not looked into the file of the symbol
@@ -118,6 +119,20 @@ async def says(question: Question, place: Place, meaning: Meaning, made: frozens
 
 
 # --- inside ------------------------------------------------------------------------------------
+
+
+async def _without_constructors(question: Question, meaning: Meaning) -> Meaning:
+    """`meaning` without constructors, if there is something else."""
+    name = question.backend.plugin.word_check.constructors
+    if not name or len(sites_of(meaning)) < 2:
+        return meaning
+    kept = []
+    for one in meaning:
+        texts = [(await text_or_none(question.backend, path), point) for path, point in one.sites]
+        words = [text.slice(word) if text and (word := text.identifier_at(point)) else "" for text, point in texts]
+        if any(word != name for word in words):
+            kept.append(one)
+    return frozenset(kept) or meaning
 
 
 async def _leads_back(question: Question, place: Place) -> bool | None:

@@ -21,7 +21,7 @@ class TypeScriptPlugin(SessionPlugin):
         merged_apart=r"\bstatic\b",
     )
     diagnostics = Diagnostics(closed_on_request=True)
-    word_check = WordCheck(leads_back=True, twins=TWINS, implied=IMPLIED)
+    word_check = WordCheck(leads_back=True, constructors="constructor", twins=TWINS, implied=IMPLIED)
     renaming = RENAMING
     mentions = MENTIONS
 
