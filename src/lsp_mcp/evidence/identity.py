@@ -126,7 +126,7 @@ async def identity(
 
 
 async def _own_scope(backend: Backend, sites: Collection[Site], at: Site) -> Span | None:
-    """The code that alone can use the name declared at one of `sites`, if that has `at`, where it is no member's.
+    """The code that alone can use the name declared at one of `sites`, if that has `at`, where that names no member.
 
     None if a module exports a function of that name by that name: TypeScript 7.0 takes the one for the other.
     """
