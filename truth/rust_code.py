@@ -23,6 +23,7 @@ class Rust:
         self._work = work
         self._said: dict[str, set[str]] = {}
         self._words: set[str] = set()
+        self._checked: set[Path] = set()
 
     def graph(self, folder: Path) -> Graph:
         """See `Language`: of some symbols only, at random."""
@@ -38,6 +39,13 @@ class Rust:
 
     def trouble(self, folder: Path, changed: Sequence[str]) -> str:
         """See `Language`: new errors of `cargo check` with all targets and features."""
-        said = set(rust_oracle.errors(folder, self._work))
+        # Cargo takes copies of one workspace for the same, and goes by the times of files.
+        work = self._work / ("shadow" if folder.parent.name == "shadow" else "live")
+        if work.name == "shadow" or folder not in self._checked:
+            for path in folder.rglob("*.rs"):
+                path.touch()
+        self._checked.add(folder)
+        work.mkdir(parents=True, exist_ok=True)
+        said = set(rust_oracle.errors(folder, work))
         known = self._said.setdefault(folder.name, said)
         return "; ".join(sorted(said - known)[:5])
