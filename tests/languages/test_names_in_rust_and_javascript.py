@@ -112,6 +112,18 @@ def test_a_rename_of_what_a_doc_test_may_use_must_be_confirmed(tmp_path: Path) -
         ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor="helper", new_name="assist")
 
 
+def test_what_stands_behind_a_doc_test_is_none(tmp_path: Path) -> None:
+    text = (
+        "/// ```\n/// let one = 1;\n/// ```\n///\n/// [`far`]: helper\n///\n/// ```text\n/// helper\n/// ```\n"
+        "/// See helper.\n///\n/// ```ignore\n/// let one = 1;\n/// ```\n/// helper\npub struct Given;\n\n"
+        "pub fn helper(n: u32) -> u32 {\n    n\n}\n"
+    )
+    write(tmp_path, RUST | {"src/lib.rs": text})
+    asked = {"symbol_anchor": "src/lib.rs:18:8", "new_name": "assist"}
+    answer = ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", **asked)
+    assert "doc test" not in answer
+
+
 @pytest.mark.parametrize(("marks", "is_run"), [("ignore", False), ("rust, ignore", False), ("ignore-windows", True)])
 def test_a_doc_test_that_is_not_run_does_not_refuse_a_rename(tmp_path: Path, marks: str, is_run: bool) -> None:
     text = (

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from lsp_mcp.servers.traits import Implied, Mention, Renaming, Serializing
 
-_FENCE = r"```(?!text\b|sh\b|bash\b|console\b|toml\b|json\b)%s[^\n]*\n"
+# A block of code in a comment, from its fence to the next one, which ends it; {} says which blocks count.
+_BLOCK = (
+    r"(?m)^[ \t]*//[/!][ \t]*```(?:(?P<end>(?!text\b|sh\b|bash\b|console\b|toml\b|json\b){}[^\n]*)|[^\n]*)\n"
+    r"(?:[ \t]*//[/!](?![ \t]*```)[^\n]*\n)*(?:[ \t]*//[/!][ \t]*```)?"
+)
 _IGNORED = r"[^\n]*\bignore\b(?!-)"  # `ignore-windows` is run elsewhere
-_LINES = r"(?m)^[ \t]*//[/!][ \t]*{}(?:[ \t]*//[/!](?![ \t]*```)[^\n]*\n)*"  # of a comment, from that fence
 _OPERATORS = (
     r"(?:(?:add|sub|mul|div|rem|neg|not|bit(?:and|or|xor)|sh[lr])(?:_assign)?|eq|ne|lt|le|gt|ge|cmp|partial_cmp"
     r"|index(?:_mut)?)\s*\("
@@ -19,11 +22,11 @@ _OF_OPERATORS = (
 MENTIONS = (
     Mention(
         what="a doc test", files=r"\.rs$", beside=False, pattern=r"(?<![\w\"'])(?P<name>{name})\b",
-        within=_LINES.format(_FENCE % f"(?!{_IGNORED})"),
+        within=_BLOCK.format(f"(?!{_IGNORED})"),
     ),
     Mention(
         what="a doc test that is not run", files=r"\.rs$", beside=False, pattern=r"(?<![\w\"'])(?P<name>{name})\b",
-        within=_LINES.format(_FENCE % f"(?={_IGNORED})"), is_prose=True,
+        within=_BLOCK.format(f"(?={_IGNORED})"), is_prose=True,
     ),
     Mention(
         what="a doc test", files=r"\.md$", beside=False, pattern=r"(?<![\w\"'])(?P<name>{name})\b",
