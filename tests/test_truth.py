@@ -264,6 +264,8 @@ def test_the_oracle_for_rust_knows_what_the_compiler_misses_once_a_declaration_h
         "mod core;\npub use crate::core::greet as hello;\n\nmacro_rules! call {\n    () => {\n"
         "        crate::core::greet()\n    };\n}\n\npub fn both() {\n    call!();\n}\n\n#[cfg(windows)]\n"
         "pub fn far() {\n    crate::core::greet();\n}\n"
+        "macro_rules! given {\n    (fn given_one() $body:block) => {\n        pub fn made() $body\n    };\n}\n"
+        "given!(fn given_one() {});\n"
     )
     (tree / "src/core.rs").write_text(
         "pub fn greet() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn works() {\n        super::greet();\n"
@@ -275,7 +277,7 @@ def test_the_oracle_for_rust_knows_what_the_compiler_misses_once_a_declaration_h
         "src/core.rs#1:8", "src/core.rs#7:16", "src/lib.rs#2:22", "src/lib.rs#6:22"
     ]  # fmt: skip
     assert {place.shown for place in graph.unread_places(greet)} == {"src/lib.rs#16:18"}
-    assert {one.name for one in graph.symbols.values()} == {"greet", "call", "both", "works"}
+    assert {one.name for one in graph.symbols.values()} == {"greet", "call", "both", "works", "given", "made"}
 
 
 def test_what_mypy_does_not_find_is_the_same_in_all_modules_to_the_oracle_for_python(

@@ -32,6 +32,7 @@ _DECLARED = {
     "field": r"^    (?:pub(?:\([^)]*\))?\s+)?([a-z_]\w*)\s*:(?!:)[^;{}]*,$",
     "local": r"\blet\s+(?:mut\s+)?([a-z_]\w*)\b(?!\s*[({:]:?\w*\()",
 }
+_FRAGMENT = re.compile(r"\$\w+:(?:block|expr|ident|item|lifetime|literal|meta|pat|path|stmt|tt|ty|vis)\b")
 _SHORT = ("as", "do", "fn", "if", "in")
 _KEPT = ("main", "self", "Self", "new", "_")
 
@@ -79,7 +80,7 @@ def _graph(folder: Path, texts: dict[str, str], number: int, work: Path) -> Grap
     broken = [str(one["message"]) for one in _errors(copy, work)]
     compiled = _compiled(work)
     for one in [] if broken else declared:
-        if one.place.file not in compiled:
+        if one.place.file not in compiled or _is_in_pattern(texts, one.place):
             continue
         if len(symbols) == number:
             break
@@ -131,6 +132,11 @@ def _is_in_type(code: str, offset: int) -> bool:
 
 def _place(file: str, text: str, offset: int) -> Place:
     return Place(file, text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+
+
+def _is_in_pattern(texts: dict[str, str], place: Place) -> bool:
+    """Whether a macro is only given what is at `place`, and declares nothing."""
+    return _FRAGMENT.search(texts[place.file].split("\n")[place.line - 1]) is not None
 
 
 def _is_call(texts: dict[str, str], place: Place, name: str) -> bool:

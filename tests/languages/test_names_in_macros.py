@@ -143,3 +143,22 @@ def test_a_macro_in_a_call_that_the_server_does_not_expand_refuses_the_rename(tm
     )
     with pytest.raises(LspMcpError, match="1 occurrence of make that rust-analyzer does not explain"):
         _renamed(tmp_path, "src/lib.rs:5:8", text)
+
+
+def test_what_a_macro_declares_is_found_by_name_in_its_code_and_where_it_is_called(tmp_path: Path) -> None:
+    text = (
+        "macro_rules! kept {\n    (fn made() $body:block) => { impl One { pub fn made() $body } };\n}\n"
+        "macro_rules! both {\n    () => { kept! { fn made() {} } pub struct Beside; };\n}\n"
+        "pub struct One;\nboth!();\n"
+    )
+    write(tmp_path, {"Cargo.toml": _MANIFEST, "src/lib.rs": text})
+
+    def found(name: str) -> str:
+        return ask("rust-analyzer", tmp_path, "find_symbol_definitions_by_name", symbol_name=name)
+
+    assert found("made").splitlines()[:3] == [
+        "Found 2 symbol definitions in the Rust workspace.",
+        "rs://src/lib.rs#2:52 function made| (fn made() $body:block) => { impl One { pub fn made() $body } };",
+        "rs://src/lib.rs#8:1 function made| both!();",
+    ]
+    assert "rs://src/lib.rs#5:47 struct Beside" in found("Beside")

@@ -6,6 +6,7 @@ A server that does not report when it has read the workspace may find nothing by
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -13,11 +14,15 @@ from typing import TypeVar
 from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.requests.containers import Container, Containers
+from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.symbols import SCOPES, Symbol
+from lsp_mcp.syntax.expansions import macros_in
 from lsp_mcp.syntax.grammars import ModuleNames
 from lsp_mcp.syntax.imports import imported
+from lsp_mcp.words.lexing import blanked
 
 _MOST_FILES = 24  # which may have to be opened
+_BEFORE_NAME = re.compile(r"\b(\w+)\s+\Z")
 _Named = TypeVar("_Named", Container, Symbol)
 
 
@@ -48,7 +53,36 @@ async def outlined_symbols(
                 names = (called(one.name, [*home, *around], modules) for home in homes)
                 named += [Symbol(name, one.kind, one.place) for name in names if name][:1]
         found += await asyncio.to_thread(_declared_here, backend, path, named)
+        found += [one for one in await _in_macros(backend, path, word) if called(one.name, (), modules)]
     return found, bool(words.unknown) or len(files) > _MOST_FILES
+
+
+async def _in_macros(backend: Backend, path: Path, word: str) -> list[Symbol]:
+    """What the code of macros in `path` declares as `word` where they are called, at its place in that code."""
+    kinds, language = backend.plugin.symbols.macro_items, backend.plugin.language_of(path)
+    text = await text_or_none(backend, path) if kinds and language else None
+    if text is None or language is None:
+        return []
+    macros = await asyncio.to_thread(macros_in, text, language.id)
+    found, blank = [], blanked(text, language)
+    for span in await backend.words.occurrences(path, text, word) if macros.definitions else ():
+        offset = text.point_offset(span.start)
+        around = macros.around(offset)
+        before = _BEFORE_NAME.search(text.content, 0, offset) if around and not macros.is_pattern(offset) else None
+        if around and before and before[1] in kinds and not _is_given(blank, around.start, offset):
+            found.append(Symbol(word, kinds[before[1]], Place(path, span, text, container=around.name)))
+    return found
+
+
+def _is_given(content: str, start: int, offset: int) -> bool:
+    """Whether what is at `offset` is an argument of a macro that is called behind `start`."""
+    open_: list[bool] = []  # whether they begin the arguments of a macro
+    for found in re.compile(r"(!\s*)?[(\[{]|[)\]}]").finditer(content, start, offset):
+        if found[0][-1] in "([{":
+            open_.append(found[1] is not None)
+        elif open_:
+            open_.pop()
+    return any(open_)
 
 
 def _modules(backend: Backend, path: Path) -> ModuleNames:

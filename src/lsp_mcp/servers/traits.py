@@ -100,6 +100,8 @@ class Symbols(Data, frozen=True):
     # Kinds of which several declarations of one name in one scope are one symbol, though the server lists each.
     merged_kinds: frozenset[str] = frozenset()
     merged_apart: str = ""  # matches before the name of one that is apart from those without
+    # The kind of what the code of a macro declares where it is called, by the word before its name.
+    macro_items: dict[str, str] = field(default_factory=dict)
     local_types: LocalTypes | None = None  # types that workspace/symbol does not have, or not all of their members
     # Text up to the name of a type to which the same declaration gives another one, by which it is used.
     tag_pattern: str = "(?!)"

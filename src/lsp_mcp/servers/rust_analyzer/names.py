@@ -76,3 +76,8 @@ RENAMING = Renaming(
     gives_at_imports=True,
     function_pattern=r"(?:[^{};]*\s)?fn\s",
 )
+
+MACRO_ITEMS = {
+    "fn": "function", "struct": "struct", "enum": "enum", "union": "struct", "trait": "interface", "type": "type",
+    "const": "constant", "static": "variable", "mod": "module",
+}  # fmt: skip

@@ -12,7 +12,7 @@ from lsp_mcp.servers.rust_analyzer.cargo import CargoCoverage
 from lsp_mcp.servers.rust_analyzer.conditions import conditions, hint
 from lsp_mcp.servers.rust_analyzer.doc_tests import doc_tests
 from lsp_mcp.servers.rust_analyzer.index_names import index_package, index_symbols
-from lsp_mcp.servers.rust_analyzer.names import IMPLIED, MENTIONS, RENAMING
+from lsp_mcp.servers.rust_analyzer.names import IMPLIED, MACRO_ITEMS, MENTIONS, RENAMING
 from lsp_mcp.servers.traits import Documents, Examples, Reports, Symbols, WordCheck
 from lsp_mcp.text import Point, Text
 
@@ -29,7 +29,7 @@ class RustAnalyzerPlugin(SessionPlugin):
     reports = Reports(
         outdated_pattern=r"[Pp]roc-macros .* need to be rebuilt", update_request="rust-analyzer/rebuildProcMacros"
     )
-    symbols = Symbols(omits_fields=True, implementing_pattern=_OF_TRAIT)
+    symbols = Symbols(omits_fields=True, implementing_pattern=_OF_TRAIT, macro_items=MACRO_ITEMS)
     # A path in code that is left out leads to what has that name in the module, of whatever kind.
     word_check = WordCheck(
         implied=IMPLIED,
