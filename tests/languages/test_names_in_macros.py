@@ -162,3 +162,21 @@ def test_what_a_macro_declares_is_found_by_name_in_its_code_and_where_it_is_call
         "rs://src/lib.rs#8:1 function made| both!();",
     ]
     assert "rs://src/lib.rs#5:47 struct Beside" in found("Beside")
+
+
+def test_a_word_that_ends_a_path_from_the_crate_is_renamed_wherever_its_macro_is_called(tmp_path: Path) -> None:
+    text = (
+        "#[macro_export]\nmacro_rules! told {\n"
+        "    ($level:expr) => { $crate::inner::say($level, $crate :: Level::Low) };\n"
+        "    () => { $crate::told!($crate::other::Level) };\n}\n"
+        "#[derive(Clone, Copy)]\npub enum Level { Low, High }\n"
+        "pub mod inner { pub fn say(_: crate::Level, _: crate::Level) {} }\n"
+        "pub mod other { pub struct Level; pub fn say() {} }\n"
+    )
+    changed = text.replace("$crate :: Level", "$crate :: Changed").replace("enum Level", "enum Changed")
+    assert _renamed(tmp_path, "src/lib.rs:7:10", text) == changed.replace("_: crate::Level", "_: crate::Changed")
+    assert _renamed(tmp_path, "src/lib.rs:8:24", text) == text.replace("inner::say", "inner::Changed").replace(
+        "inner { pub fn say", "inner { pub fn Changed"
+    )
+    assert _renamed(tmp_path, "src/lib.rs:7:18", text) == text.replace("Low", "Changed")
+    assert _renamed(tmp_path, "src/lib.rs:2:14", text) == text.replace("told", "Changed")

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from lsp_mcp import budget
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Backend, Facts, Indexed, Trial, Use
+from lsp_mcp.backend import Coverage as BackendCoverage
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.coverage import Coverage, own_variables
 from lsp_mcp.lsp.freshness import Freshness
@@ -35,8 +36,13 @@ _MOST_LOOSE = 20  # files opened for one word
 class Builds(Protocol):
     """The servers of one workspace, by their builds."""
 
-    async def in_build(self, adapter: Adapter, variables: Mapping[str, str]) -> Backend:
-        """The server `adapter` with these `variables`, started now if there was none."""
+    async def in_build(
+        self, adapter: Adapter, variables: Mapping[str, str], keep: BackendCoverage | None = None
+    ) -> Backend:
+        """The server `adapter` with these `variables`, started now if there was none.
+
+        Others may be ended for that, but not the one that has the coverage `keep`.
+        """
 
     def running(self, adapter: Adapter) -> Sequence[Backend]:
         """All that run of the server `adapter`."""
@@ -153,7 +159,7 @@ class ServedCoverage:
         """See `backend.Coverage.in_build`; an editor starts its servers itself."""
         if self._server is None or self.builds is None or not variables:
             return None
-        return await self.builds.in_build(self._plugin.adapter, variables)
+        return await self.builds.in_build(self._plugin.adapter, variables, self)
 
     def other_builds(self) -> Sequence[Backend]:
         """See `backend.Coverage.other_builds`."""

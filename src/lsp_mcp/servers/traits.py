@@ -406,6 +406,10 @@ class WordCheck(Data, frozen=True):
     grouped: bool = False  # the references of a method include those of all methods that must share its name
     # So do those of a member of an interface: the definition of a use may be what implements it.
     lists_implementations: bool = False
+    # The text before a word in a macro's code if it ends a path that means the same wherever the macro is called, with
+    # the group `path`; and the code that shows what {path} with {name} means, {number} tells such apart.
+    absolute_pattern: str = ""
+    absolute_code: str = ""
     # The text at a definition that does not spell the name: of what a macro makes there, which others may use.
     maker_pattern: str = "(?!)"
     # The text of a file that gives {name} to what has another one. Without it the name is from elsewhere, where others

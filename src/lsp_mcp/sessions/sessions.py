@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from lsp_mcp.adapters import Adapter, shipped_adapters
 from lsp_mcp.backend import Backend, Report, no_report
+from lsp_mcp.backend import Coverage as BackendCoverage
 from lsp_mcp.disk.feed import FeedHub
 from lsp_mcp.disk.files import Files
 from lsp_mcp.edits.apply import apply_plan
@@ -253,11 +254,14 @@ class Sessions:
             return backend, ""
         return await self.in_build(backend.plugin.adapter, variables), _shown(variables)
 
-    async def in_build(self, adapter: Adapter, variables: Mapping[str, str]) -> Session:
+    async def in_build(
+        self, adapter: Adapter, variables: Mapping[str, str], keep: BackendCoverage | None = None
+    ) -> Session:
         """See `lsp.served_coverage.Builds`; of several builds those that were asked last go on running."""
         key = adapter.name, _shown(variables)
         while key not in self._builds and len(self._builds) >= _MOST_BUILDS:
-            oldest = self._builds.pop(next(iter(self._builds)))
+            unused = next(name for name, one in self._builds.items() if one.coverage is not keep)
+            oldest = self._builds.pop(unused)
             self._others.remove(oldest)
             await oldest.close()
         if not (session := self._builds.pop(key, None)):

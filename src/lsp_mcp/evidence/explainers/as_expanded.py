@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from lsp_mcp.backend import Backend, Trial
 from lsp_mcp.errors import CallerError, RefusedError
+from lsp_mcp.evidence.absolute_paths import absolute_meanings, absolute_paths
 from lsp_mcp.evidence.definitions import Meaning, Site, Symbol
 from lsp_mcp.evidence.explainers.by_definition import end_of_call, says
 from lsp_mcp.evidence.verdicts import Question, Verdicts
@@ -37,7 +38,7 @@ _STATES: RememberedOf[Backend, int, int, int] = RememberedOf(_MOST_KEPT)  # gene
 
 
 class AsExpanded:
-    """Such a word means what it means in each expansion of its macro, if that is one symbol.
+    """Such a word means what it means in each expansion of its macro, if that is one symbol; or what its path means.
 
     The server expands each call with marks in place of the words, and is shown the expansions in place of the calls.
     Only if the question is thorough: others that are being answered begin again.
@@ -72,13 +73,17 @@ async def meanings_in_macros(backend: Backend, places: Sequence[Place]) -> Mappi
     kept = _MEANT.for_owner(backend)
     if (known := kept.get(group, before)) is not None:
         return known
-    search = _Search(backend, places)
-    if not await search.find_calls():
+    paths = absolute_paths(backend, places)
+    search = _Search(backend, rest) if (rest := [place for place in places if place not in paths]) else None
+    if search and not await search.find_calls():
+        search = None
+    if not (paths or search):
         return {}
     try:
         async with backend.problems.trial() as trial:
             began, state = backend.generation, _state(backend)
-            found = await search.meanings(trial)
+            found = await absolute_meanings(backend, trial, paths) if paths else {}
+            found |= await search.meanings(trial) if search else {}
     except (RefusedError, CallerError):
         return {}
     if backend.generation == began + 1:  # which the trial alone makes it grow by

@@ -35,6 +35,8 @@ class RustAnalyzerPlugin(SessionPlugin):
         implied=IMPLIED,
         expand_request="rust-analyzer/expandMacro",
         expansion_field="expansion",
+        absolute_pattern=r"\$(?P<path>crate(?:\s*::\s*\w+)*)\s*::\s*\Z",
+        absolute_code="\nmod lsp_mcp_path_{number} {{ use {path}::{name} as lsp_mcp_used; }}\n",
         inactive_code="inactive-code",
         condition_pattern=r"\bcfg(?:_attr)?\b",
         lists_implementations=True,
