@@ -16,6 +16,7 @@ from lsp_mcp.errors import PathError
 from lsp_mcp.evidence.definitions import Meaning, Site
 from lsp_mcp.evidence.explainers import as_expanded
 from lsp_mcp.requests.places import Place
+from lsp_mcp.servers.traits import WordCheck
 from lsp_mcp.text import Point, Span, Text
 
 PLACE = Place(Path("/a.rs"), Span(Point(1, 1), Point(1, 4)), Text("old"))
@@ -28,6 +29,7 @@ class _Server:
     def __init__(self) -> None:
         self.generation = 1
         self.problems = SimpleNamespace(trial=self._trial)
+        self.plugin = SimpleNamespace(word_check=WordCheck())
 
     @asynccontextmanager
     async def _trial(self) -> AsyncIterator[None]:
