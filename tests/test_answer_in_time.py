@@ -98,14 +98,16 @@ def test_a_build_that_takes_long_to_load_is_not_loaded_for_an_answer_that_only_r
     skip_without("gopls")
     more = {
         "home/lock_plan9.go": "package home\n\nfunc lock() int { return New() + 2 }\n",
+        "home/testdata/loose.go": 'package main\n\nimport "example.com/m/home"\n\nfunc main() { home.New() }\n',
         "home/lock.go": "//go:build !windows && !plan9\n\npackage home\n\nfunc lock() int { return 1 }\n",
     }
     written(tmp_path, {**GO, **more})
-    opened, most = set[str](), 0
+    ever, opened, most = set[str](), set[str](), 0
     tell_open, tell_close = Documents._tell_open, Documents._tell_close
 
     def noted(documents: Documents, path: Path, text: Text) -> Any:
         nonlocal most
+        ever.add(path.name)
         if path.name in ("lock_windows.go", "lock_plan9.go"):
             opened.add(path.name)
             most = max(most, len(opened))
@@ -119,14 +121,14 @@ def test_a_build_that_takes_long_to_load_is_not_loaded_for_an_answer_that_only_r
     monkeypatch.setattr(Documents, "_tell_close", closed)
     monkeypatch.setattr(ServedCoverage, "load_seconds", lambda _: 1e6)
     monkeypatch.setattr(background, "_QUIET", 0.0)
-    places = ["home/lock_plan9.go", "home/lock_windows.go", "home/new.go", "use/use.go"]
+    places = ["home/lock_plan9.go", "home/lock_windows.go", "home/new.go", "home/testdata/loose.go", "use/use.go"]
 
     async def question(ask: Asked) -> None:
         anchor = "home/new.go:3:New"
         first = await ask("find_symbol_references_by_anchor", symbol_anchor=anchor)
         assert files_of(first) == ["home/new.go", "use/use.go"]
         assert first["status"].startswith("unverified: ")
-        assert not opened
+        assert ever.isdisjoint({"lock_windows.go", "lock_plan9.go", "loose.go"})
         await ask.proven()
         again = await ask("find_symbol_references_by_anchor", symbol_anchor=anchor)
         assert files_of(again) == places

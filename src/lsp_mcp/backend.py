@@ -221,6 +221,9 @@ class Coverage(Protocol):
         `unsearched` of the answer's `Scope`.
         """
 
+    async def loads_more(self, path: Path) -> bool:
+        """Whether the server loads another build, or code that it leaves out, once `path` is open."""
+
     def load_seconds(self) -> float:
         """How long the server took to load the workspace, or a build of it, the last time; 0 if that is not known."""
 

@@ -110,6 +110,16 @@ async def test_what_is_left_out_is_asked_again_after_anything_that_it_follows_fr
 
 
 @bounded
+async def test_what_is_left_out_of_builds_with_other_settings_is_kept_beside_each_other(
+    asking: Asking, module: Path
+) -> None:
+    made_before(*module.iterdir())
+    for settings, runs in (("linux", 1), ("windows", 1), ("linux", 0), ("windows", 0)):
+        asking.build["settings"] = settings
+        assert await asking.below(module) == runs, settings
+
+
+@bounded
 async def test_of_a_build_that_may_depend_on_more_nothing_is_kept(asking: Asking, module: Path) -> None:
     made_before(*module.iterdir())
     asking.build["settings"] = ""

@@ -105,6 +105,9 @@ class ServedCoverage:
             self._loose = state, set()
         loaded = self._loose[1]
         todo = [one for one in wanted[:_MOST_LOOSE] if one != path and not (one in loaded and one in self._documents)]
+        if todo and not self._has_time():
+            budget.cut()
+            return frozenset([*todo, *wanted[_MOST_LOOSE:]])
         for file in todo:
             try:
                 self._documents.open(file)
@@ -127,6 +130,14 @@ class ServedCoverage:
                     self._documents.open(path, pinned=True)
                 except PathError as error:
                     log.warning("%s: a project is not loaded: %s", self._plugin.name, error)
+
+    def _has_time(self) -> bool:
+        """Whether the present answer can wait for the server to load more."""
+        return budget.present().is_whole or self.load_seconds() <= budget.left()
+
+    async def loads_more(self, path: Path) -> bool:
+        """See `backend.Coverage.loads_more`."""
+        return await self._coverage.excludes(path) or bool(self._coverage.loose([path]))
 
     def load_seconds(self) -> float:
         """See `backend.Coverage.load_seconds`."""

@@ -118,14 +118,14 @@ async def in_order_of_builds(backend: Backend, files: Iterable[Path]) -> list[Pa
 async def not_now(backend: Backend, files: Iterable[Path]) -> frozenset[Path]:
     """Those of `files` that the present answer must not make the server open.
 
-    They are excluded from its build: it would load another one for each, which takes it as long as its own did, and all
-    further questions wait for that.
+    It would load more for each, such as another build, which may take it as long as its own did, and all further
+    questions wait for that.
     """
     present = budget.present()
     if not backend.plugin.left_out_refusal or present.is_whole or backend.coverage.load_seconds() <= present.part():
         return frozenset()
     closed = [file for file in set(files) if backend.documents.version(file) is None]
-    return frozenset([file for file in closed if await backend.coverage.excludes(file)])
+    return frozenset([file for file in closed if await backend.coverage.loads_more(file)])
 
 
 class _Search(Struct):

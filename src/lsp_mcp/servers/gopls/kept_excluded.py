@@ -41,17 +41,18 @@ class KeptExcluded:
         self._markers = tuple(markers)
 
     async def state(self, project: Path, folders: Sequence[Path], command: Sequence[str]) -> str:
-        """A digest of all inputs of `command` for `folders`; empty if uncertain."""
+        """Digests of `command` with the settings, and of all its inputs in `folders`; empty if uncertain."""
         settings = await self._settings(project)
         if not settings:
             return ""
         files = await asyncio.to_thread(self._files, project, folders, settings)
-        return _digest([*command, settings], files) if files is not None else ""
+        words = [*command, settings]
+        return f"{_digest(words, ())} {_digest(words, files)}" if files is not None else ""
 
     def stored(self, project: Path, state: str) -> Found:
         """The stored answer for `project` and `state`; empty if there is none."""
         try:
-            kept = json.loads(self._file(project).read_bytes())
+            kept = json.loads(self._file(project, state).read_bytes())
             if kept["state"] != state:
                 return {}
             return {Path(folder): frozenset(files) for folder, files in kept["found"].items()}
@@ -65,14 +66,15 @@ class KeptExcluded:
         """Store the files `found` in all folders of `project` in that `state`."""
         entry = {"state": state, "found": {str(folder): sorted(files) for folder, files in found.items()}}
         try:
-            write_private(self._file(project), json.dumps(entry).encode())
+            write_private(self._file(project, state), json.dumps(entry).encode())
         except (OSError, UnicodeEncodeError) as error:
             log.warning("which files the build leaves out is not kept: %s", error)
 
     # --- inside ------------------------------------------------------------------------------------
 
-    def _file(self, project: Path) -> Path:
-        digest = hashlib.blake2b(os.fsencode(project), digest_size=6).hexdigest()
+    def _file(self, project: Path, state: str) -> Path:
+        """One for each project and settings: servers for several builds run beside each other."""
+        digest = hashlib.blake2b(os.fsencode(project) + state.partition(" ")[0].encode(), digest_size=6).hexdigest()
         return checkout_folder(self._root) / f"excluded-{digest}.json"
 
     def _files(self, project: Path, folders: Iterable[Path], settings: str) -> list[str] | None:
