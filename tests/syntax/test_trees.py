@@ -44,6 +44,15 @@ def test_what_is_parsed_again_after_a_change_has_the_tree_of_the_whole(middles: 
         assert shape(trees.tree_of(text, go(), PATH)) == shape(parsed(text, go()))
 
 
+@given(st.lists(st.sampled_from(["", "N_API ", "N_API A ", "N_API A {", "N_", "}"]), min_size=2, max_size=4))
+def test_what_a_parser_is_not_to_see_follows_from_the_whole_text(middles: list[str]) -> None:
+    trees, grammar = Trees(), grammar_of("cpp")
+    assert grammar
+    for middle in middles:
+        text = Text(f"class {middle}{{ int b; }};\nint c = 1;\n")
+        assert shape(trees.tree_of(text, grammar, PATH)) == shape(parsed(text, grammar))
+
+
 def shape(tree: Parsed) -> str:
     """All nodes of a tree with their places."""
     nodes, lines = [tree.root], []

@@ -44,6 +44,7 @@ class _Described(Struct, forbid_unknown_fields=True):
     package: str = ""  # the module with the grammar
     function: str = "language"  # the function in it
     directives: bool = False  # whether texts have lines for C's preprocessor
+    unparsed: str = ""  # of what this pattern finds, the grammar does not see group 1, such as a macro
     same_as: str = ""  # the language with the same grammar and queries
     modules: ModuleNames = ModuleNames()
 
@@ -59,12 +60,24 @@ class Grammar:
         has_directives: bool,
         is_packed: bool = False,
         modules: ModuleNames | None = None,
+        unparsed: str = "",
     ) -> None:
         self.name = name
         self.language = language
         self.modules = modules or ModuleNames()
         self.has_directives = has_directives  # lines for C's preprocessor
         self.is_packed = is_packed
+        self._unparsed = re.compile(unparsed.encode()) if unparsed else None
+
+    def seen(self, data: bytes) -> bytes:
+        """What a parser is to see of `data`: as long, with spaces for what the grammar would misread."""
+        if self._unparsed is None:
+            return data
+        seen, end = [], 0
+        for found in self._unparsed.finditer(data):
+            seen += [data[end : found.start(1)], re.sub(rb"\S", b" ", found[1])]
+            end = found.end(1)
+        return b"".join([*seen, data[end:]]) if seen else data
 
     def parser(self) -> Parser:
         """A parser of its own for each use: one parser can't work in two threads."""
@@ -101,7 +114,13 @@ def grammar_of(language_id: str) -> Grammar | None:
         language = Language(getattr(import_module(described.package), described.function)())
     except ImportError:
         return None
-    return Grammar(language_id, language, has_directives=described.directives, modules=described.modules)
+    return Grammar(
+        language_id,
+        language,
+        has_directives=described.directives,
+        modules=described.modules,
+        unparsed=described.unparsed,
+    )
 
 
 def has_query(language_id: str, name: str) -> bool:

@@ -30,9 +30,10 @@ _Key = tuple[str, Path | Text]  # the grammar's name, and what was parsed
 class Parsed:
     """A text with its tree, whose nodes count bytes of `data`, in UTF-8; `offset` counts code points of the text."""
 
-    def __init__(self, text: Text, data: bytes, tree: Tree) -> None:
+    def __init__(self, text: Text, data: bytes, tree: Tree, seen: bytes) -> None:
         self.text = text
         self.data = data
+        self.seen = seen  # what was parsed, see `Grammar.seen`
         self.tree = tree
 
     @property
@@ -145,23 +146,24 @@ def parsed(text: Text, grammar: Grammar) -> Parsed:
 
 def _parsed(text: Text, grammar: Grammar, before: Parsed | None) -> Parsed:
     data = _encoded(text.content)
-    old = _edited(before, data) if before else None
+    seen = grammar.seen(data)
+    old = _edited(before, seen) if before else None
 
     def piece(byte: int, _: object) -> bytes:
-        return data[byte : byte + _PIECE]
+        return seen[byte : byte + _PIECE]
 
     tree = grammar.parser().parse(piece, old) if old else grammar.parser().parse(piece)
-    return Parsed(text, data, tree)
+    return Parsed(text, data, tree, seen)
 
 
-def _edited(before: Parsed, data: bytes) -> Tree:
-    """The tree of `before`, told where `data` differs."""
-    most = min(len(before.data), len(data))
-    start = _longest(most, lambda count: before.data.startswith(data[:count]))
-    same = _longest(most - start, lambda count: before.data.endswith(data[len(data) - count :]))
-    old_end, new_end = len(before.data) - same, len(data) - same
+def _edited(before: Parsed, seen: bytes) -> Tree:
+    """The tree of `before`, told where `seen` differs."""
+    most = min(len(before.seen), len(seen))
+    start = _longest(most, lambda count: before.seen.startswith(seen[:count]))
+    same = _longest(most - start, lambda count: before.seen.endswith(seen[len(seen) - count :]))
+    old_end, new_end = len(before.seen) - same, len(seen) - same
     tree = before.tree.copy()
-    tree.edit(start, old_end, new_end, _place(data, start), _place(before.data, old_end), _place(data, new_end))
+    tree.edit(start, old_end, new_end, _place(seen, start), _place(before.seen, old_end), _place(seen, new_end))
     return tree
 
 

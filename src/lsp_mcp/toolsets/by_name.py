@@ -230,6 +230,9 @@ class Names:
             parts = parts_of(name_for(backend, name))
             local = await in_local_types(backend, parts, embedded=True)
             gaps += not_searched(backend, parts[-1], [place for place, _ in local.places], unread=local.unread)
+        if gaps and words:
+            owner = words[1] if len(words) > 1 and _QUALIFIED.search(name) else ""
+            left_out = [*left_out, *[gap for one in backends for gap in await unlisted(one, words[0], owner=owner)]]
         loads_still = "; ask again" if any(gap.kind == "indexing" for gap in gaps) else ""
         why = "".join(f" ({text})" for text in texts((*left_out, *gaps)))
         why += " (not everything with that name was looked at)" if capped else ""

@@ -6,6 +6,7 @@ clangd 22 leaves out of its index what a header declares in an unnamed namespace
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,10 +32,11 @@ async def unlisted(
     *,
     reported: Sequence[Place] = (),
     is_silent: bool = False,
+    owner: str = "",
 ) -> list[Gap]:
     """The gap for declarations called `name` by their syntax that fit `keep`; without locals and dependencies.
 
-    Those at `reported` are known to the caller.
+    With an `owner`, only members of a type or scope of that name. Those at `reported` are known to the caller.
 
     For a `name` that the server does not know, or about which it has not answered (`is_silent`).
     """
@@ -53,7 +55,7 @@ async def unlisted(
         text = await text_or_none(backend, path) if grammar else None
         if not (grammar and text and await backend.words.occurrences(path, text, name)):
             continue
-        declared = await asyncio.to_thread(_declared, text, grammar, name)
+        declared = await asyncio.to_thread(_declared, text, grammar, name, owner)
         points = [text.offset_point(one.name_start) for one in declared if keep(one.kind, path)]
         if points := [point for point in points if (path, point) not in told]:
             files.append(path)
@@ -66,6 +68,12 @@ async def unlisted(
     return [Gap("not_searched", said, tuple(files), about=name)]
 
 
-def _declared(text: Text, grammar: Grammar, name: str) -> list[Definition]:
+def _declared(text: Text, grammar: Grammar, name: str, owner: str) -> list[Definition]:
     found = definitions(TREES.tree_of(text, grammar), grammar) or []
-    return [one for one in found if one.name == name and not (one.above >= 0 and found[one.above].kind in FUNCTIONS)]
+    named = ((one, found[one.above] if one.above >= 0 else None) for one in found if one.name == name)
+    return [
+        one
+        for one, above in named
+        if not (above and above.kind in FUNCTIONS)
+        and (not owner or owner == re.split(r"\W+", one.owner)[-1] or (above and above.name == owner))
+    ]

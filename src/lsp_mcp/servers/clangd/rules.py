@@ -31,6 +31,9 @@ class Compilation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     variables: tuple[str, ...] = ()  # environment variables that the compiler reads
     folder_option_pattern: str = ""  # compiler options whose argument is a folder of headers
     include_options: tuple[str, ...] = ()  # compiler options whose argument is a file to include first
+    # The initialization option with flags for files of which none are known; the folders that these may include from.
+    guess_setting: str = ""
+    usual_folders: tuple[str, ...] = ()  # in the root
     added_flags: tuple[str, ...] = ()  # compiler flags added for each file; flags of the build take precedence
 
     # Put before the text of a compiled file, it makes the server diagnose included files as fully as the file itself.
@@ -136,6 +139,8 @@ COMPILATION = Compilation(
     # Else it stops at the twentieth error of a file and what that includes.
     added_flags=("-ferror-limit=0",),
     folder_option_pattern=r"-(?:I|isystem|iquote|idirafter)",
+    guess_setting="fallbackFlags",
+    usual_folders=("include", "src", "."),
     include_options=("-include", "-imacros", "-include-pch"),
     how_to_get="""CMake: cmake -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON; Meson writes it into its build folder; \
 Bazel: hedron_compile_commands; Make and others: bear -- make""",

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from lsp_mcp.adapters import Adapter
 from lsp_mcp.backend import Facts, Indexed, Use
@@ -76,6 +77,13 @@ class Build(Coverage):
         file = self._database.find()
         of_database = [*self._of_database(file), *self._of_modules(file)] if file else []
         return [*of_database, *(self.remote.arguments if self.remote else ())]
+
+    def settings(self) -> Mapping[str, Any]:
+        """See `Coverage.settings`: without a database, where projects usually have the files that they include."""
+        if self._database.find():
+            return {}
+        folders = (self._workspace.root / name for name in self._rules.usual_folders)
+        return {self._rules.guess_setting: [f"-I{folder}" for folder in folders if folder.is_dir()]}
 
     def _of_modules(self, file: Path) -> list[str]:
         has_modules = re.match(self._rules.module_database.encode(), content_or_nothing(file))
