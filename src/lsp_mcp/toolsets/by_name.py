@@ -230,11 +230,12 @@ class Names:
             parts = parts_of(name_for(backend, name))
             local = await in_local_types(backend, parts, embedded=True)
             gaps += not_searched(backend, parts[-1], [place for place, _ in local.places], unread=local.unread)
+        by_syntax = list[Gap]()
         if gaps and words:
             owner = words[1] if len(words) > 1 and _QUALIFIED.search(name) else ""
-            left_out = [*left_out, *[gap for one in backends for gap in await unlisted(one, words[0], owner=owner)]]
+            by_syntax = [gap for one in backends for gap in await unlisted(one, words[0], owner=owner)]
         loads_still = "; ask again" if any(gap.kind == "indexing" for gap in gaps) else ""
-        why = "".join(f" ({text})" for text in texts((*left_out, *gaps)))
+        why = "".join(f" ({text})" for text in texts((*by_syntax, *left_out, *gaps)))
         why += " (not everything with that name was looked at)" if capped else ""
         searched = "the workspace" if elsewhere is None else "the workspace or its dependencies"
         said = f"no symbol in {searched} is named {quoted(name)}{why}{loads_still}."
@@ -246,7 +247,7 @@ class Names:
         if near:
             said += f" Similar:{await self._listed(near, _LIKE)}"
         hints = [] if near else await self.hints(name)
-        if not near and not hints and not used_at:
+        if not (near or hints or used_at or by_syntax):
             said = f"{said.removesuffix('.')}, or anything like it."
         return AnchorError("\n".join([said, *(f"{hint[:1].upper()}{hint[1:]}." for hint in hints)]))
 
