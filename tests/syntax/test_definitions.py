@@ -27,9 +27,11 @@ CASES = {
     ),
     "cpp": (
         "namespace n { class A : public B { void m(); int x; }; void A::m() {} }\n"
-        "class N_API D final : public B { void m(); };\ntemplate <typename T> struct N_API(1) N_EXPORT C<T> { int x; };\n"
+        "class N_API D final : public B { void m(); };\n"
+        "template <typename T> struct N_API(1) N_EXPORT C<T> { int x; };\n"
         "N_API void f() { struct N_POINT p; }\n",
-        "n module, n.A class, A.m method, A.x field, n.A>m method, D class, D.m method, C struct, C.x field, f function",
+        "n module, n.A class, A.m method, A.x field, n.A>m method, D class, D.m method, C struct, C.x field, "
+        "f function",
     ),
     "rust": (
         "struct S { a: i32 }\nimpl S { fn new() -> S { let x = 1; S{a:x} } }\nenum E { A }\ntrait T { fn m(&self); }\n",
