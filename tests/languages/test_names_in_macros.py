@@ -168,15 +168,21 @@ def test_a_word_that_ends_a_path_from_the_crate_is_renamed_wherever_its_macro_is
     text = (
         "#[macro_export]\nmacro_rules! told {\n"
         "    ($level:expr) => { $crate::inner::say($level, $crate :: Level::Low) };\n"
-        "    () => { $crate::told!($crate::other::Level) };\n}\n"
+        "    () => { $crate::told!($crate::other::Level) };\n    (one) => { $crate::Level::made() };\n}\n"
         "#[derive(Clone, Copy)]\npub enum Level { Low, High }\n"
         "pub mod inner { pub fn say(_: crate::Level, _: crate::Level) {} }\n"
-        "pub mod other { pub struct Level; pub fn say() {} }\n"
+        "pub mod other { pub struct Level; pub fn say() {} }\nimpl Level { pub fn made() -> Level { Level::Low } }\n"
+        "pub fn made() {}\n"
     )
-    changed = text.replace("$crate :: Level", "$crate :: Changed").replace("enum Level", "enum Changed")
-    assert _renamed(tmp_path, "src/lib.rs:7:10", text) == changed.replace("_: crate::Level", "_: crate::Changed")
-    assert _renamed(tmp_path, "src/lib.rs:8:24", text) == text.replace("inner::say", "inner::Changed").replace(
+    changed = text.replace("$crate :: Level", "$crate :: Changed").replace("$crate::Level", "$crate::Changed")
+    for before in ("enum Level", "_: crate::Level", "impl Level", "-> Level", "{ Level"):
+        changed = changed.replace(before, before.replace("Level", "Changed"))
+    assert _renamed(tmp_path, "src/lib.rs:8:10", text) == changed
+    assert _renamed(tmp_path, "src/lib.rs:9:24", text) == text.replace("inner::say", "inner::Changed").replace(
         "inner { pub fn say", "inner { pub fn Changed"
     )
-    assert _renamed(tmp_path, "src/lib.rs:7:18", text) == text.replace("Low", "Changed")
+    assert _renamed(tmp_path, "src/lib.rs:8:18", text) == text.replace("Low", "Changed")
+    assert _renamed(tmp_path, "src/lib.rs:11:21", text) == text.replace("made() ->", "Changed() ->").replace(
+        "::made()", "::Changed()"
+    )
     assert _renamed(tmp_path, "src/lib.rs:2:14", text) == text.replace("told", "Changed")

@@ -32,21 +32,29 @@ async def absolute_meanings(backend: Backend, trial: Trial, paths: Mapping[Place
     for file, there in by_file(paths).items():
         plain = there[0].text
         name = plain.slice(there[0].span)
-        content, starts = plain.content, dict[str, int]()
-        for number, path in enumerate(dict.fromkeys(paths[place] for place in there)):
-            code = backend.plugin.word_check.absolute_code.format(number=number, path=path, name=name)
-            starts[path] = len(content) + code.index(f"{path}::{name}") + len(f"{path}::")
-            content += code
-        shown = Text(content)
-        trial.show(file, shown)
-        for path, start in starts.items():
-            meaning = await _meaning(backend, trial, file, shown, start, name)
-            found |= {place.site: meaning for place in there if paths[place] == path and meaning}
+        left = dict.fromkeys(paths[place] for place in there)
+        for code in backend.plugin.word_check.absolute_codes:
+            shown, starts = _with_paths(plain, code, list(left), name)
+            trial.show(file, shown)
+            for path, start in starts.items():
+                if meaning := await _meaning(backend, trial, file, shown, start, name):
+                    found |= {place.site: meaning for place in there if paths[place] == path}
+                    del left[path]
         trial.show(file, plain)
     return found
 
 
 # --- inside ------------------------------------------------------------------------------------
+
+
+def _with_paths(plain: Text, code: str, paths: Sequence[str], name: str) -> tuple[Text, dict[str, int]]:
+    """`plain` with `code` for each of `paths` at the end, and where `name` stands in that."""
+    content, starts = plain.content, dict[str, int]()
+    for number, path in enumerate(paths):
+        one = code.format(number=number, path=path, name=name)
+        starts[path] = len(content) + one.index(f"{path}::{name}") + len(f"{path}::")
+        content += one
+    return Text(content), starts
 
 
 def _path_before(place: Place, pattern: str) -> str:

@@ -407,9 +407,10 @@ class WordCheck(Data, frozen=True):
     # So do those of a member of an interface: the definition of a use may be what implements it.
     lists_implementations: bool = False
     # The text before a word in a macro's code if it ends a path that means the same wherever the macro is called, with
-    # the group `path`; and the code that shows what {path} with {name} means, {number} tells such apart.
+    # the group `path`; and what shows what {path} with {name} means: the first that a server knows counts, {number}
+    # tells such apart.
     absolute_pattern: str = ""
-    absolute_code: str = ""
+    absolute_codes: tuple[str, ...] = ()
     # The text at a definition that does not spell the name: of what a macro makes there, which others may use.
     maker_pattern: str = "(?!)"
     # The text of a file that gives {name} to what has another one. Without it the name is from elsewhere, where others

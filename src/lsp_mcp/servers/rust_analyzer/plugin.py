@@ -36,7 +36,10 @@ class RustAnalyzerPlugin(SessionPlugin):
         expand_request="rust-analyzer/expandMacro",
         expansion_field="expansion",
         absolute_pattern=r"\$(?P<path>crate(?:\s*::\s*\w+)*)\s*::\s*\Z",
-        absolute_code="\nmod lsp_mcp_path_{number} {{ use {path}::{name} as lsp_mcp_used; }}\n",
+        absolute_codes=(
+            "\nmod lsp_mcp_path_{number} {{ use {path}::{name} as lsp_mcp_used; }}\n",
+            "\nfn lsp_mcp_path_{number}() {{ let _ = {path}::{name}; }}\n",  # of a type
+        ),
         inactive_code="inactive-code",
         condition_pattern=r"\bcfg(?:_attr)?\b",
         lists_implementations=True,
