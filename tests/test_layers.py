@@ -95,6 +95,7 @@ LAYERS: dict[str, list[set[str]]] = {
             "expansions",
             "parameters",
             "own_class",
+            "own_names",
             "attributes",
             "roles",
             "switches",
