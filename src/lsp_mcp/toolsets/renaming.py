@@ -10,6 +10,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lsp_mcp.backend import Backend
 from lsp_mcp.edits.plan import EditPlan
 from lsp_mcp.errors import RefusedError, UnavailableError
 from lsp_mcp.features.checking.problems import Problem
@@ -17,7 +18,7 @@ from lsp_mcp.features.editing.moving import build_changes
 from lsp_mcp.features.renaming import rename
 from lsp_mcp.features.renaming.rename_by_text import ByText, changed_by_text
 from lsp_mcp.features.renaming.string_mentions import string_mentions
-from lsp_mcp.features.renaming.tried import Changed, can_be_tried, tried
+from lsp_mcp.features.renaming.tried import Changed, Tried, can_be_tried, tried
 from lsp_mcp.gaps import Gap, hiding, news, texts
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.requests.places import Place
@@ -90,8 +91,8 @@ class Renamed(Struct, frozen=True):
         try:
             with phase(lambda: f"{backend.plugin.name}: checking what the rename breaks"):
                 found = await tried(backend, plan, self.target.name, new_name)
-                for other in backend.coverage.other_builds():
-                    found = found.joined_by(await tried(other, plan, self.target.name, new_name))
+                for other in backend.coverage.other_builds() if backend.plugin.word_check.inactive_code else ():
+                    found = found.joined_by(await _tried_in_build(other, plan, self.target.name, new_name))
         except (RefusedError, UnavailableError) as error:
             text = f"not tried before it is written, so run check after it ({error})"
             return Renamed(self.target, plan, [*self.gaps, news("applied", text)])
@@ -166,6 +167,14 @@ async def ask_rename(asking: Asking, targets: Targets, new_name: str, *, prepare
             *strings,
         ],
     )
+
+
+async def _tried_in_build(other: Backend, plan: EditPlan, old_name: str, new_name: str) -> Tried:
+    """What `plan` would cause in another build; news if that cannot be tried there."""
+    try:
+        return await tried(other, plan, old_name, new_name)
+    except (RefusedError, UnavailableError) as error:
+        return Tried(gaps=[news("applied", f"not tried in another build before it is written ({error})")])
 
 
 def told_of_text(changed: ByText) -> str:
