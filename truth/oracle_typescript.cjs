@@ -428,6 +428,10 @@ function isLocal(declaration) {
   return false;
 }
 
+function loads(declaration) {
+  return ts.isIdentifier(declaration.name) && isRequire(declaration.initializer, declaration.getSourceFile());
+}
+
 function kindOf(declaration) {
   const {SyntaxKind: kind} = ts;
   switch (declaration.kind) {
@@ -444,7 +448,8 @@ function kindOf(declaration) {
     case kind.EnumMember: return 'const';
     case kind.TypeParameter: return 'typeparam';
     case kind.Parameter: return ts.isParameterPropertyDeclaration(declaration, declaration.parent) ? 'field' : 'local';
-    case kind.VariableDeclaration: return isLocal(declaration) ? 'local' : 'var';
+    // What a module is loaded into is a name for what that declares.
+    case kind.VariableDeclaration: return isLocal(declaration) ? 'local' : loads(declaration) ? 'alias' : 'var';
     case kind.ImportSpecifier: case kind.ImportClause: case kind.NamespaceImport: case kind.ExportSpecifier: return 'alias';
     default: return 'local';
   }

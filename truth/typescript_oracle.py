@@ -16,6 +16,7 @@ from graph import Graph, Place, Symbol, triples
 _HERE = Path(__file__).parent
 _COMPILER = _HERE.parent / ".tools" / "npm" / "node_modules" / "typescript" / "lib" / "typescript.js"
 _QUOTED = re.compile(r"(?<!\w)'[^']*'")  # not the apostrophe of can't
+_LISTED = re.compile(r"(?<=: )[\w$#]+(?:, [\w$#]+)+(?=, and \d+ more|$)")  # members that a type lacks
 _FORMS = {1: "{old}: {new}", 2: "{new}: {old}"}
 
 
@@ -104,7 +105,7 @@ def _by_key(errors: list[dict[str, Any]]) -> dict[str, str]:
     counts: Counter[str] = Counter()
     found = {}
     for one in errors:
-        key = f"{one['file']}: {one['code']}: {_QUOTED.sub('…', one['text'])}"
+        key = f"{one['file']}: {one['code']}: {_LISTED.sub('…', _QUOTED.sub('…', one['text']))}"
         counts[key] += 1
         found[f"{key} ({counts[key]})"] = f"{one['file']}:{one['line']}: {one['code']}: {one['text']}"
     return found
