@@ -277,6 +277,8 @@ def test_the_oracle_for_rust_knows_what_the_compiler_misses_once_a_declaration_h
         "src/core.rs#1:8", "src/core.rs#7:16", "src/lib.rs#2:22", "src/lib.rs#6:22"
     ]  # fmt: skip
     assert {place.shown for place in graph.unread_places(greet)} == {"src/lib.rs#16:18"}
+    whole = importlib.import_module("rust_code").Rust(tmp_path / "work").graph(tree)
+    assert "src/lib.rs#11:5" in {place.shown for place in whole.symbols[greet.id].allowed}
     assert {one.name for one in graph.symbols.values()} == {"greet", "call", "both", "works", "given", "made"}
 
 

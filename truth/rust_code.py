@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace  # noqa: TID251 (`Symbol` is a dataclass)
 from pathlib import Path
 
 import rust_oracle
@@ -26,8 +27,14 @@ class Rust:
         self._checked: set[Path] = set()
 
     def graph(self, folder: Path) -> Graph:
-        """See `Language`: of some symbols only, at random."""
-        return rust_oracle.graph(folder, _SYMBOLS, self._work)
+        """See `Language`: of some symbols only, at random.
+
+        What a macro declares, a server finds where the macro is called.
+        """
+        graph = rust_oracle.graph(folder, _SYMBOLS, self._work)
+        macros = frozenset(place for one in graph.symbols.values() if one.kind == "var" for place in one.uses)
+        graph.symbols = {id_: replace(one, allowed=one.allowed | macros) for id_, one in graph.symbols.items()}
+        return graph
 
     def edit(self, folder: Path, graph: Graph, rng: random.Random, number: int) -> Edit | None:
         """See `Language`."""
