@@ -107,6 +107,7 @@ class Names:
                 raise unknown
         else:
             raise AnchorError(f"{unknown}\nFiles or the language server kept changing while this was asked; ask again.")
+        found = await _of_one_build(found)
         kept = _preferred(found, prefer)
         if len(kept) > 1:
             raise await self._several(spelled, [symbol for _, symbol in kept], capped)
@@ -308,6 +309,23 @@ def _preferred(found: list[tuple[Backend, Symbol]], prefer: Prefer) -> list[tupl
     kept = [one for one in found if one[1].kind in wanted] or found
     top = [one for one in kept if one[1].kind not in MEMBERS]
     return top if len(top) == 1 else kept
+
+
+async def _of_one_build(found: list[tuple[Backend, Symbol]]) -> list[tuple[Backend, Symbol]]:
+    """`found` without what only another build has in place of one of them: with its name and kind, in its folder.
+
+    To a reader these are one symbol; whether a server lists them depends on the builds that it has loaded.
+    """
+    if len(found) < 2:
+        return found
+    excluded = [await backend.coverage.excludes(symbol.place.path) for backend, symbol in found]
+    built = {_role(one) for (_, one), is_excluded in zip(found, excluded, strict=True) if not is_excluded}
+    pairs = zip(found, excluded, strict=True)
+    return [one for one, is_excluded in pairs if not (is_excluded and _role(one[1]) in built)]
+
+
+def _role(symbol: Symbol) -> tuple[str, str, Path]:
+    return symbol.name, symbol.kind, symbol.place.path.parent
 
 
 def _without_constructors(found: list[tuple[Backend, Symbol]]) -> list[tuple[Backend, Symbol]]:
