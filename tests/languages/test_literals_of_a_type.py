@@ -21,3 +21,15 @@ def test_an_object_that_implements_an_interface_is_named_after_its_variable(tmp_
         "7:14 class Second",
         "status: complete",
     ]
+
+
+def test_a_macro_that_implements_a_trait_is_named_by_its_call(tmp_path: Path) -> None:
+    code = (
+        "pub trait Shape { fn area(&self) -> u32; }\n"
+        "macro_rules! twice { ($m:ident) => { $m!(u8); $m!(u16); }; }\n"
+        "macro_rules! one { ($t:ty) => { impl Shape for $t { fn area(&self) -> u32 { 2 } } }; }\n"
+        "twice!(one);\n"
+    )
+    write(tmp_path, {"Cargo.toml": '[package]\nname = "shapes"\nedition = "2021"\n', "src/lib.rs": code})
+    answer = ask("rust-analyzer", tmp_path, "find_implementations", symbol="Shape", wait=True)
+    assert "4:1 code twice!" in answer.splitlines()

@@ -35,6 +35,7 @@ from lsp_mcp.waiting import dispensable
 from lsp_mcp.words.lexing import macro_at
 
 _LEVELS = 10
+_MOST_SHOWN = 60  # characters of code without a name
 _MOST = 10_000  # types in one hierarchy
 _MOST_ASKED = 60  # methods whose implementations are requested one by one
 _INTERFACE = "interface"
@@ -465,10 +466,12 @@ class _Search:
             return Symbol(declared.name, declared.kind, declared.place)
         around = await self._containers.around(place.path, place.span.start)
         name = place.text.slice(place.span)
-        # The value that has the type, such as `{ run() {} }`, or a class without a name.
+        # The value that has the type, such as `{ run() {} }`, a class without a name, or the call of a macro.
         if place.text.identifier_at(place.span.start) != place.span:
             is_block = around is not None and around.kind == "object"  # that implements it for a type without a name
-            return Symbol(around.name if around else "", "object" if is_block else "literal", place)
+            if around is None:
+                return Symbol(name.partition("\n")[0][:_MOST_SHOWN], "code", place)
+            return Symbol(around.name, "object" if is_block else "literal", place)
         return Symbol(f"{around.name}.{name}" if around else name, kind if around is None else "local", place)
 
 
