@@ -33,6 +33,7 @@ class Compilation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     include_options: tuple[str, ...] = ()  # compiler options whose argument is a file to include first
     # The initialization option with flags for files of which none are known; the folders that these may include from.
     guess_setting: str = ""
+    guess_options: tuple[str, ...] = ()
     usual_folders: tuple[str, ...] = ()  # in the root
     added_flags: tuple[str, ...] = ()  # compiler flags added for each file; flags of the build take precedence
 
@@ -140,6 +141,8 @@ COMPILATION = Compilation(
     added_flags=("-ferror-limit=0",),
     folder_option_pattern=r"-(?:I|isystem|iquote|idirafter)",
     guess_setting="fallbackFlags",
+    # `<version>` is that of the standard library, even if a project has a file of that name.
+    guess_options=("-iquote", "-idirafter"),
     usual_folders=("include", "src", "."),
     include_options=("-include", "-imacros", "-include-pch"),
     how_to_get="""CMake: cmake -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON; Meson writes it into its build folder; \

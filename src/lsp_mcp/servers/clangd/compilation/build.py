@@ -82,8 +82,9 @@ class Build(Coverage):
         """See `Coverage.settings`: without a database, where projects usually have the files that they include."""
         if self._database.find():
             return {}
-        folders = (self._workspace.root / name for name in self._rules.usual_folders)
-        return {self._rules.guess_setting: [f"-I{folder}" for folder in folders if folder.is_dir()]}
+        rules, root = self._rules, self._workspace.root
+        folders = [folder for name in rules.usual_folders if (folder := root / name).is_dir()]
+        return {rules.guess_setting: [f"{option}{folder}" for option in rules.guess_options for folder in folders]}
 
     def _of_modules(self, file: Path) -> list[str]:
         has_modules = re.match(self._rules.module_database.encode(), content_or_nothing(file))
