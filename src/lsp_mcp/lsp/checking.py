@@ -163,8 +163,25 @@ class Checking:
             text = f"{self._adapter.name} did not check all files in time; ask again"
             return Checked(self._found(connection), (), gaps=(Gap("not_read", text),))
         unparsed = sorted(connection.notifications.diagnostics.unparsed)
-        found = await self._with_missed(connection)
+        found = await self._of_own_build(await self._with_missed(connection))
         return Checked(found, gaps=(*self._hiding(unparsed), *self._hiding(self._not_loaded(found), beside=True)))
+
+    async def _of_own_build(self, found: Mapping[Path, Sequence[Diagnostic]]) -> Mapping[Path, Sequence[Diagnostic]]:
+        """`found` without what is wrong in other builds only, which proofs may have made the server load for a while.
+
+        It stays for files of these that were changed, and that the own build excludes.
+        """
+        if not (pattern := self._rules.other_build):
+            return found
+        kept: dict[Path, Sequence[Diagnostic]] = {}
+        for path, every in found.items():
+            own = [one for one in every if not re.search(pattern, one["message"])]
+            if own != every and not await self._coverage.is_native():
+                return found  # messages about its own build end so, too
+            is_kept = own == every or (path in self._ever_changed and await self._coverage.excludes(path))
+            if shown := every if is_kept else own:
+                kept[path] = shown
+        return kept
 
     def _not_loaded(self, found: Mapping[Path, Sequence[Diagnostic]]) -> list[Path]:
         """The files with errors for which the server may not know those beside them."""

@@ -194,6 +194,10 @@ class Coverage:
         """Whether the build is known to exclude `path`."""
         return False
 
+    async def is_native(self) -> bool:
+        """Whether the server's own build is for this machine."""
+        return True
+
     async def how_to_build(self, files: Sequence[Path]) -> str:
         """How a user can include the excluded `files`; empty if that is not known."""
         return ""

@@ -65,6 +65,7 @@ class Diagnostics(Data, frozen=True):
     outdated_code: str = ""  # code of the error that means that all were found with an old text of another file
     guessed: str = ""  # pattern of the codes of errors at words that the server takes for another, declared one
     syntax_source: str = ""  # the `source` of errors that hide the code after them from the server
+    other_build: str = ""  # what messages end with that are not about the server's own build
     load_error: str = ""  # matches messages about a file for which the server may not know those beside it
     # It gives the diagnostics of closed files on request, by what is on disk; "unchanged" for one that it never checks.
     closed_on_request: bool = False

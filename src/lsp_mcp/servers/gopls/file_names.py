@@ -8,11 +8,11 @@ from msgspec import Struct
 
 # As in go/build/syslist.go of Go 1.25; names of the past and the future count too.
 # fmt: off
-_SYSTEMS = frozenset([
+SYSTEMS = frozenset([
     "aix", "android", "darwin", "dragonfly", "freebsd", "hurd", "illumos", "ios", "js", "linux", "nacl", "netbsd",
     "openbsd", "plan9", "solaris", "wasip1", "windows", "zos",
 ])
-_PROCESSORS = frozenset([
+PROCESSORS = frozenset([
     "386", "amd64", "amd64p32", "arm", "armbe", "arm64", "arm64be", "loong64", "mips", "mipsle", "mips64",
     "mips64le", "mips64p32", "mips64p32le", "ppc", "ppc64", "ppc64le", "riscv", "riscv64", "s390", "s390x", "sparc",
     "sparc64", "wasm",
@@ -51,7 +51,7 @@ def systems_of(name: str, content: str) -> frozenset[str]:
     """The systems and processors in the name of a file and in its `//go:build` line."""
     line = _LINE.search(content)
     written = re.findall(r"\w+", line[1]) if line else ()
-    return frozenset((*_build(name).only, *written)) & (_SYSTEMS | _PROCESSORS)
+    return frozenset((*_build(name).only, *written)) & (SYSTEMS | PROCESSORS)
 
 
 def _build(name: str) -> _Build:
@@ -60,8 +60,8 @@ def _build(name: str) -> _Build:
     # What is before the first underscore is never a system: linux.go is built everywhere.
     parts = stem.removesuffix("_test").split("_")[1:]
     only: tuple[str, ...] = ()
-    if len(parts) > 1 and parts[-2] in _SYSTEMS and parts[-1] in _PROCESSORS:
+    if len(parts) > 1 and parts[-2] in SYSTEMS and parts[-1] in PROCESSORS:
         only = parts[-2], parts[-1]
-    elif parts and parts[-1] in _SYSTEMS | _PROCESSORS:
+    elif parts and parts[-1] in SYSTEMS | PROCESSORS:
         only = (parts[-1],)
     return _Build(name.startswith(("_", ".")), is_test, only)

@@ -64,6 +64,7 @@ class Projects(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     excluded_command: tuple[str, ...] = ()  # given folders: prints their source files that the build excludes
     # Run in the project's folder: prints all by which the build decides that, apart from files, so that it can be kept.
     # What matches `excluded_unkept` in what it prints makes the build depend on something else as well.
+    native_command: tuple[str, ...] = ()  # prints the system of the build, that of this machine, and both processors
     excluded_settings_command: tuple[str, ...] = ()
     excluded_unkept: str = ""
     driver_variable: str = ""  # environment variable with a program of the user's that says what the packages are
@@ -193,6 +194,7 @@ MODULES = Projects(
         "{{$folder := .Dir}}{{range .IgnoredGoFiles}}{{$folder}}/{{.}}\n{{end}}",
     ),
     # Whether there is a C compiler decides about CGO_ENABLED, and go.mod about GOVERSION. An overlay replaces texts.
+    native_command=("go", "env", "GOOS", "GOHOSTOS", "GOARCH", "GOHOSTARCH"),
     excluded_settings_command=(
         "go",
         "env",

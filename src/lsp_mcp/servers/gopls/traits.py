@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lsp_mcp.servers.gopls.file_names import PROCESSORS, SYSTEMS
 from lsp_mcp.servers.traits import (
     BuiltAction,
     Diagnostics,
@@ -38,6 +39,8 @@ DIAGNOSTICS = Diagnostics(
     # It answers when all that it has to say of every file has been published, of files that are not open too.
     command_covers="workspace",
     syntax_source="syntax",
+    # gopls 0.24 names what is different from this machine: `[plan9]`, `[arm64]`, `[plan9,386]`.
+    other_build=rf" \[(?:{'|'.join(sorted(SYSTEMS | PROCESSORS))}|,)+\]$",
     # If the go command cannot read one file, gopls 0.24 may have no package for the others; it depends on what it had
     # read before, and on how fast that command is.
     load_error=r"\S+\.go: |found packages ",

@@ -87,6 +87,7 @@ class WorkspaceProjects(Coverage):
         self._folders_by_project: Mapping[Path, Sequence[Path]] | None = None
         self._finding_folders: tuple[int, asyncio.Task[dict[Path, list[Path]]]] | None = None  # with `_changes` then
         self._changes = 0  # the number of changes to files
+        self._is_native: bool | None = None
         self._build_state: str | None = None  # see `build_state`; None: not determined since project files changed
 
     def changed(self, paths: Sequence[Path]) -> None:
@@ -281,6 +282,19 @@ class WorkspaceProjects(Coverage):
     async def excludes(self, path: Path) -> bool:
         """See `Coverage.excludes`."""
         return await self._is_excluded(path)
+
+    async def is_native(self) -> bool:
+        """See `Coverage.is_native`."""
+        if self._is_native is None:
+            try:
+                code, output = await run(
+                    self._rules.native_command, cwd=self._root, timeout=_CHECK_TIMEOUT, env=self.env
+                )
+            except UnavailableError:
+                return False
+            said = output.split()
+            self._is_native = not code and said[::2] == said[1::2]
+        return self._is_native
 
     async def how_to_build(self, files: Sequence[Path]) -> str:
         """See `Coverage.how_to_build`."""
