@@ -113,3 +113,20 @@ async def test_what_passes_a_package_on_may_pass_on_any_of_its_modules(tmp_path:
 def test_a_module_is_passed_on_by_its_own_name_and_a_package_by_that_of_a_folder(module: str, expected: bool) -> None:
     passing = {ROOT / "app/all.ts": [module]}
     assert bool(following([ROOT / "packages/shop/src/cart.ts"], passing, ROOT)) is expected
+
+
+class Looked(dict[Path, list[str]]):
+    """Files with modules; counts how often their modules are looked at."""
+
+    looks = 0
+
+    def items(self) -> Any:
+        for one in super().items():
+            self.looks += 1
+            yield one
+
+
+def test_what_is_followed_through_many_files_looks_at_each_once() -> None:
+    passing = Looked({ROOT / f"of{number}.ts": [f"./of{number - 1}"] for number in range(1, 200)})
+    assert following([ROOT / "of0.ts"], passing, ROOT) == list(passing)
+    assert passing.looks == len(passing)

@@ -22,7 +22,7 @@ from lsp_mcp.syntax.roles import GIVEN, MEMBER, TAKEN, roles_at
 from lsp_mcp.text import Text
 
 _MOST_FILES = 5_000  # read
-_MOST_KEPT = 20_000  # files, and modules in them
+_MOST_KEPT = 100_000  # files, and modules in them: those of `_MOST_FILES`, else each rename reads them all again
 _MOST = 100  # tried
 _IMPORTED: RememberedOf[Backend, Path, Signature, list[str]] = RememberedOf(_MOST_KEPT)
 
@@ -41,7 +41,8 @@ async def fitting(
     files = sorted({path for found in named for path in found.files})
     imported = await asyncio.to_thread(_imported, backend, files[:_MOST_FILES])
     changed = {step.path for step in steps}
-    near = [path for path in following(changed, imported, backend.root) if path not in changed]
+    followed = await asyncio.to_thread(following, changed, imported, backend.root)
+    near = [path for path in followed if path not in changed]
     left = max(0, len(files) - _MOST_FILES, len(near) - _MOST)
     found = {path: text for path in near[:_MOST] if (text := await text_or_none(backend, path))}
     return found, [untried(left)] if left else []

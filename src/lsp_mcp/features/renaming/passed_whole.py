@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import deque
-from collections.abc import Iterable
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from lsp_mcp.backend import Backend
@@ -40,9 +40,9 @@ async def passing_whole(backend: Backend, paths: Iterable[Path]) -> tuple[dict[P
     followed = following(todo, passing, backend.root)
     left += max(0, len(followed) - _MOST)
     # What a package is called, its folder may not tell.
-    others = [path for path in passing if path not in followed and any(map(_is_of_package, passing[path]))]
+    others = [path for path, modules in passing.items() if any(map(_is_of_package, modules))]
     found: dict[Path, Text] = {}
-    for path in [*followed, *others][:_MOST]:
+    for path in list(dict.fromkeys([*followed, *others]))[:_MOST]:
         if text := await text_or_none(backend, path):
             found[path] = text
     if not left:
@@ -55,22 +55,33 @@ def following(paths: Iterable[Path], passing: dict[Path, list[str]], root: Path)
 
     Also through others: those that need fewest first.
     """
+    having = _by_name(passing)
     found: dict[Path, None] = {}
+    looked_up: set[tuple[bool, str]] = set()
     todo = deque(paths)
     while todo:
         path = todo.popleft()
         near = {path.name.partition(".")[0], path.parent.name}
         around = {*near, *(path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ())}
-        for file, modules in passing.items():
-            if file not in found and any(
-                _last(one) in (around if _is_of_package(one) else {*near, ""}) for one in modules
-            ):
-                found[file] = None
-                todo.append(file)
+        names = {*((True, one) for one in around), *((False, one) for one in (*near, ""))} - looked_up
+        looked_up |= names
+        order = {file: number for one in names for file, number in having.get(one, {}).items() if file not in found}
+        new = sorted(order, key=order.__getitem__)
+        found.update(dict.fromkeys(new))
+        todo += new
     return list(found)
 
 
 # --- inside ------------------------------------------------------------------------------------
+
+
+def _by_name(passing: Mapping[Path, Sequence[str]]) -> dict[tuple[bool, str], dict[Path, int]]:
+    """The files with modules of each last name, apart for those of packages, with their numbers in `passing`."""
+    found: defaultdict[tuple[bool, str], dict[Path, int]] = defaultdict(dict)
+    for number, (file, modules) in enumerate(passing.items()):
+        for one in modules:
+            found[_is_of_package(one), _last(one)][file] = number
+    return found
 
 
 def _is_of_package(spelled: str) -> bool:
