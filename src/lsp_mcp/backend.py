@@ -197,6 +197,9 @@ class Documents(Protocol):
     async def visit(self, path: Path) -> Text:
         """As `open`, for a proof: a file that the build excludes is open until one of another build is visited."""
 
+    async def stay(self, path: Path) -> Text:
+        """As `open`, for an edit: `path` stays open although a proof may have visited it, or does so now."""
+
     def leave(self) -> None:
         """Close what is open only because of `visit`, and excluded from the build."""
 

@@ -78,7 +78,26 @@ def test_a_question_about_a_file_that_was_closed_so_opens_it_again(opened: Opene
         assert opened.open == ["a_arm.txt"]
 
 
-def test_a_new_server_has_no_guests(opened: Opened) -> None:
+def test_what_an_edit_is_made_for_stays_open_though_a_proof_asks_about_it(opened: Opened) -> None:
     opened.visit("a_arm.txt")
-    opened.guests.forget()
+    with opened.guests.asking(opened.root / "a_arm.txt"):
+        opened.guests.leave()
+        opened.guests.stay(opened.root / "a_arm.txt")
     assert opened.visit("a_mips.txt") == ["a_arm.txt", "a_mips.txt"]
+    opened.guests.leave()
+    assert opened.open == ["a_arm.txt"]
+
+
+def test_a_new_server_has_the_same_guests(opened: Opened) -> None:
+    opened.visit("a_arm.txt")
+    opened.open.clear()
+    opened.documents.reopen_all()
+    assert opened.open == ["a_arm.txt"]
+    assert opened.visit("a_mips.txt") == ["a_mips.txt"]
+
+
+def test_a_question_about_a_file_that_was_closed_for_room_opens_it_again(opened: Opened) -> None:
+    opened.visit("a_arm.txt")
+    opened.documents.close(opened.root / "a_arm.txt")
+    with opened.guests.asking(opened.root / "a_arm.txt"):
+        assert opened.open == ["a_arm.txt"]

@@ -45,6 +45,11 @@ class ServedDocuments:
         is_guest = await self._excludes(path)
         return await self._shown(path, (self._guests.visit if is_guest else self._documents.open)(path))
 
+    async def stay(self, path: Path) -> Text:
+        """See `backend.Documents.stay`."""
+        await self._lifetime.live()
+        return await self._shown(path, self._guests.stay(path))
+
     def leave(self) -> None:
         """See `backend.Documents.leave`."""
         self._guests.leave()

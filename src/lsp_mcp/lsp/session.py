@@ -521,7 +521,6 @@ class Session:
     def _started(self) -> None:
         """A new server has no documents."""
         self._coverage.restarted()
-        self._guests.forget()
         self._documents.reopen_all()
         self._reloading.started()
         connection = self._connection

@@ -252,8 +252,8 @@ async def renamed_in_other_builds(
     backend.documents.leave()
     for position in other.positions:
         file = uri_path(position["textDocument"]["uri"])
-        # It stays open, and its version says that the edit is for its present text.
-        await backend.documents.open(file)
+        # Its version says that the edit is for its present text.
+        await backend.documents.stay(file)
         try:
             more = await asked_rename(backend, position, new_name)
         except RefusedError as error:

@@ -45,15 +45,22 @@ class Guests:
         """Close all that was opened so."""
         self._leave(self._here)
 
-    def forget(self) -> None:
-        """Note that the server is a new one, which has other documents open."""
-        self._here.clear()
-        self._gone.clear()
+    def stay(self, path: Path) -> Text:
+        """Open `path` unless it is, for good, although it may have been visited; the server's text of it.
+
+        Raises:
+            PathError: see `Documents.open`.
+        """
+        text = self._documents.open(path)
+        self._here.pop(path, None)
+        self._gone.discard(path)
+        return text
 
     @contextmanager
     def asking(self, path: Path) -> Iterator[None]:
         """The server is asked about `path` for the time of the block: it stays open, and is opened again if need be."""
-        if path in self._gone:
+        # A new server may have been started without it, or it was closed for room.
+        if (path in self._gone or path in self._here) and path not in self._documents:
             with suppress(PathError):  # the server says so
                 self.visit(path)
         self._asked[path] += 1
