@@ -135,3 +135,20 @@ def test_what_the_usual_build_alone_has_is_asked_about_there_by_a_question_for_a
     answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", **asked)
     assert "Found 3 references" in answer
     assert "status: complete; " in answer
+
+
+def test_code_of_another_build_is_asked_about_there_by_a_line_and_a_name(tmp_path: Path) -> None:
+    write(tmp_path, _FILES)
+    asked = {"symbol_anchor": "src/kv.rs:2:depth", "include_code": False, "wait": True}
+    answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", **asked)
+    assert "Found 3 references" in answer
+    assert "answered for that with RUST_ANALYZER_CFG=feature=kv" in answer
+
+
+def test_a_name_that_no_server_knows_is_not_said_to_be_in_another_build(tmp_path: Path) -> None:
+    text = "#[cfg(unix)]\npub fn first() -> u32 {\n    missing_thing(1)\n}\n"
+    write(tmp_path, _FILES | {"src/lib.rs": text})
+    asked = {"symbol_anchor": "src/lib.rs:3:5", "include_code": False, "wait": True}
+    answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", **asked)
+    assert "rust-analyzer does not know what missing_thing means" in answer
+    assert "usual build" not in answer

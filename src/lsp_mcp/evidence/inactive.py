@@ -11,6 +11,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.errors import PathError, PointError, RefusedError
 from lsp_mcp.protocol.lsp import Range
 from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import Place
 from lsp_mcp.requests.refusals import note
 from lsp_mcp.requests.scope import definition_places
@@ -18,6 +19,7 @@ from lsp_mcp.text import Point, Span
 from lsp_mcp.uris import path_uri
 
 _MOST_KEPT = 5_000  # files
+_MOST_ASKED = 3  # declarations of a file, of which some may be left out
 _KNOWN: RememberedOf[Backend, Path, int, tuple[Span, ...]] = RememberedOf(_MOST_KEPT)
 
 
@@ -70,6 +72,16 @@ async def build_of(backend: Backend, path: Path, point: Point) -> Mapping[str, s
         if span is None:
             return {}
         is_left_out = await is_inactive(backend, Place(path, span, text))
-        return variables if is_left_out or not await definition_places(backend, path, point) else {}
+        return variables if is_left_out or await _is_in_no_module(backend, path, point) else {}
     except (PathError, PointError, RefusedError):
         return {}
+
+
+async def _is_in_no_module(backend: Backend, path: Path, point: Point) -> bool:
+    """Whether the server knows nothing of `path`, neither what is at `point` nor its own declarations.
+
+    Raises:
+        PathError, PointError, RefusedError, UnavailableError: see `Backend.request`.
+    """
+    declared = [one.place.span.start for one in await document_symbols(backend, path)]
+    return not any([await definition_places(backend, path, one) for one in (point, *declared[:_MOST_ASKED])])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from lsp_mcp.anchors import Anchor, encode_file, is_anchor, parse_anchor
 from lsp_mcp.backend import Backend
-from lsp_mcp.errors import AnchorError, PathError, PointError, RefusedError
+from lsp_mcp.errors import AnchorError, CallerError, PathError, PointError, RefusedError
 from lsp_mcp.evidence.definitions import Definitions, Site, is_misread_alone, misread
 from lsp_mcp.evidence.explainers.as_expanded import declared_by_macros
 from lsp_mcp.features.finding.anchor_memory import Followed, LostError, Other
@@ -131,7 +132,11 @@ class Targets:
 
     async def _in_its_build(self, call: Call, handle: Handle) -> Handle:
         """`handle`, for the server of a build that has its file, if its own server's build excludes it."""
-        backend, variables = await self.sessions.in_own_build(handle.backend, handle.path, handle.point)
+        point = handle.point
+        if point is None and handle.backend.plugin.word_check.inactive_code:
+            with suppress(CallerError, RefusedError):  # the question says so
+                point = await self._present_point(handle, await handle.backend.documents.text(handle.path))
+        backend, variables = await self.sessions.in_own_build(handle.backend, handle.path, point)
         if not variables:
             return handle
         await backend.ready(call.report, handle.path)
