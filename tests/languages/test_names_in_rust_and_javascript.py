@@ -452,3 +452,16 @@ def test_a_rename_of_what_rust_starts_must_be_confirmed(tmp_path: Path) -> None:
     write(tmp_path, {"Cargo.toml": DERIVED["Cargo.toml"], "src/main.rs": "fn main() {}\n"})
     with pytest.raises(LspMcpError, match="confirmed=true"):
         ask("rust-analyzer", tmp_path, "rename_symbol_by_anchor", symbol_anchor="src/main.rs:1:main", new_name="run")
+
+
+def test_uses_of_a_method_of_a_trait_name_what_it_implements(tmp_path: Path) -> None:
+    code = (
+        "pub trait Shape { fn area(&self) -> u32; }\npub struct Square;\n"
+        "impl Shape for Square { fn area(&self) -> u32 { 1 } }\n"
+        "pub fn both(one: &dyn Shape) -> u32 { one.area() + Square.area() }\n"
+    )
+    write(tmp_path, {"Cargo.toml": '[package]\nname = "shapes"\nedition = "2021"\n', "src/lib.rs": code})
+    asked = {"symbol_anchor": "src/lib.rs:3:28", "include_code": False, "wait": True}
+    answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", **asked)
+    assert "Found 2 references" in answer
+    assert "overrides Shape.area rs://src/lib.rs#1:22; calls through those are found by asking about them" in answer

@@ -12,7 +12,7 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.errors import CallerError, RefusedError
 from lsp_mcp.features.calls.calls import Named
 from lsp_mcp.features.hierarchy import Tree, Way, call_path, call_tree
-from lsp_mcp.features.types.overrides import Overrides, overrides
+from lsp_mcp.features.types.overrides import Overrides, related
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count
 from lsp_mcp.render.answers import CallPath, Hierarchy
@@ -63,7 +63,7 @@ class CallTools(AnchorToolset):
             named = Named(target.backend)
             tree.roots = await named.nodes(tree.roots)
             at = target.backend, target.path, target.identifier.start
-            family = await overrides(*at) if direction == "callers" else Overrides()
+            family = await related(*at) if direction == "callers" else Overrides()
             return tree, tree.roots[0].symbol if tree.roots else None, family
 
         check = CallersCheck[tuple[Tree, Symbol | None, Overrides]](

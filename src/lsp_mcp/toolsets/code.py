@@ -25,7 +25,7 @@ from lsp_mcp.features.finding.switches import without_case
 from lsp_mcp.features.finding.unlisted import unlisted
 from lsp_mcp.features.finding.where_included import declared_where_included
 from lsp_mcp.features.types.aliased_bases import without_aliased_bases
-from lsp_mcp.features.types.overrides import Overrides, overrides
+from lsp_mcp.features.types.overrides import Overrides, related
 from lsp_mcp.gaps import Gap, hiding, news
 from lsp_mcp.prose import count, first_few
 from lsp_mcp.render.answers import Definitions, ReferenceList
@@ -226,7 +226,7 @@ class CodeTools(AnchorToolset):
     async def _uses(self, target: SymbolTarget) -> tuple[references.References, Overrides]:
         """The uses of the target, and the family of overrides that it belongs to."""
         at = target.backend, target.path, target.identifier.start
-        family = await overrides(*at)  # first: files that a server reads to find all of these contain uses, too
+        family = await related(*at)  # first: files that a server reads to find all of these contain uses, too
         definitions = self._sessions.word_checks.for_backend(target.backend).definitions
         own = await own_references(target.backend, definitions, *at[1:], family.twin_sites)
         own = replace(own, places=tuple(in_reading_order(family.with_twins(own), self._sessions.workspace.root)))

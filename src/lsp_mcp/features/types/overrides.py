@@ -12,10 +12,12 @@ from lsp_mcp.backend import Backend
 from lsp_mcp.evidence.definitions import Site
 from lsp_mcp.features.types.implementations import Implementations, implementations
 from lsp_mcp.gaps import Gap
+from lsp_mcp.requests.containers import Containers
 from lsp_mcp.requests.places import Place, position_params
 from lsp_mcp.requests.references import References
 from lsp_mcp.requests.refusals import NO_ANSWER, note
-from lsp_mcp.requests.symbols import Symbol
+from lsp_mcp.requests.scope import declaration_places, definition_places
+from lsp_mcp.requests.symbols import FUNCTIONS, Symbol
 from lsp_mcp.text import Point
 from lsp_mcp.waiting import dispensable, share_of_rest
 
@@ -86,3 +88,24 @@ async def overrides(backend: Backend, path: Path, point: Point) -> Overrides:
         gaps,
         found.twins,
     )
+
+
+async def related(backend: Backend, path: Path, point: Point) -> Overrides:
+    """The `overrides` of the method at `point`, or what it implements, if the server calls that its declaration.
+
+    Raises:
+        PathError, PointError, UnavailableError: see `references`.
+    """
+    if not backend.plugin.word_check.lists_implementations:
+        return await overrides(backend, path, point)
+    try:
+        with dispensable():
+            defined = await definition_places(backend, path, point)
+            declared = await declaration_places(backend, path, point) if defined else []
+            containers = Containers(backend)
+            there = {site: await containers.known(site[0]) for site in declared if site not in defined}
+    except NO_ANSWER as error:
+        note(path, error)
+        return Overrides(gaps=(Gap("not_searched", _NOT_IN_TIME),))
+    above = [one for (_, start), every in there.items() for one in every if one.place.span.start == start]
+    return Overrides(tuple(Symbol(one.name, one.kind, one.place) for one in above if one.kind in FUNCTIONS))
