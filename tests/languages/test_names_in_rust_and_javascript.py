@@ -296,6 +296,30 @@ def test_what_a_module_exports_by_another_name_is_found_by_that(tmp_path: Path, 
         ask("typescript", tmp_path, "rename_symbol_by_anchor", **asked, new_name="changed")
 
 
+EXPORTED_TWICE = {
+    "tsconfig.json": JAVASCRIPT["tsconfig.json"],
+    "a.js": "function other () { return 1 }\nexports.other = other\nexports.name = other\n",
+    "b.js": "const a = require('./a')\na.name()\nconst { name } = require('./a')\nname()\n",
+    "c.js": "const a = require('./a')\nexports.name = a.other\n",
+    "d.js": "const c = require('./c')\nc.name()\nconst { name } = require('./c')\nname()\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "places"),
+    [
+        ("a.js:3:9", "js://a.js# 3:9\njs://b.js# 2:3 3:9 4:1\n"),
+        ("b.js:2:3", "js://a.js# 3:9\njs://b.js# 2:3 3:9 4:1\n"),
+        ("c.js:2:9", "js://c.js# 2:9\njs://d.js# 2:3 3:9 4:1\n"),
+        ("d.js:2:3", "js://c.js# 2:9\njs://d.js# 2:3 3:9 4:1\n"),
+    ],
+)
+def test_what_two_modules_export_by_one_other_name_are_two(tmp_path: Path, symbol: str, places: str) -> None:
+    write(tmp_path, EXPORTED_TWICE)
+    asked: dict[str, Any] = {"symbol_anchor": symbol, "include_code": False, "wait": True}
+    assert f"{places}status: complete" in ask("typescript", tmp_path, "find_symbol_references_by_anchor", **asked)
+
+
 def test_what_has_another_name_where_a_module_exports_it_is_renamed_alone(tmp_path: Path) -> None:
     write(tmp_path, RENAMING_EXPORTS)
     said = ask("typescript", tmp_path, "rename_symbol_by_anchor", symbol_anchor="a.js:1:7", new_name="length")

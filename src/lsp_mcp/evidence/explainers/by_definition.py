@@ -77,8 +77,10 @@ class ByDefinition:
                     if said and question.backend.plugin.word_check.leads_back:
                         said = await _leads_back(question, place)
                     if not said and await _is_exposed(question, meaning):
-                        # A rename of what is exported has to reach those who load it.
-                        said = True if not question.thorough else None if await _is_exported(question) else said
+                        if not (led := await _is_led_to(question, place, meaning)):
+                            said = led
+                        else:  # a rename of what is exported has to reach those who load it
+                            said = True if not question.thorough else None if await _is_exported(question) else said
                     if said is False and await is_declared_in_twin(question.backend, question.symbol.sites, meaning):
                         said = None
                     if said is False and await is_inactive(question.backend, place):
@@ -140,17 +142,30 @@ async def _leads_back(question: Question, place: Place) -> bool | None:
 
     TypeScript 7.0 leads from the use of a property to the variable that `{ a }` puts there.
     """
+    if not (led := await _has_references_to(question, place)):
+        return led
+    if not question.thorough or await _is_renamed_with(question, place):
+        return True
+    return None if await _is_exported(question) else False
+
+
+async def _has_references_to(question: Question, place: Place) -> bool | None:
+    """Whether the references of a place have the symbol; None if it has none."""
     try:
         found = (await references(question.backend, place.path, place.span.start)).sites
     except RefusedError:
         return None
-    if not found:
-        return None
-    if found.isdisjoint(question.symbol.sites):
-        return False
-    if not question.thorough or await _is_renamed_with(question, place):
-        return True
-    return None if await _is_exported(question) else False
+    return not found.isdisjoint(question.symbol.sites) if found else None
+
+
+async def _is_led_to(question: Question, place: Place, meaning: Meaning) -> bool | None:
+    """Whether a place with this `meaning` has it through the symbol; None if that is not known.
+
+    Where several modules export one declaration by the same other name, its uses all lead to that: their references
+    tell by which module.
+    """
+    values = await values_of(question.backend, question.definitions, question.symbol.sites)
+    return values.isdisjoint(sites_of(meaning)) or await _has_references_to(question, place)
 
 
 async def _is_exposed(question: Question, meaning: Meaning) -> bool:

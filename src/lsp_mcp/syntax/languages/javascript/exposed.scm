@@ -1,13 +1,14 @@
 ; What a CommonJS module exports, and the name in it that this stands for: it is the same name if there is no `value`.
+; That may be of another module: `exports.name = other.name`.
 ((assignment_expression
   left: (member_expression object: (identifier) @_exports property: (property_identifier) @exposed)
-  right: (identifier) @value)
+  right: [(identifier) @value (member_expression property: (property_identifier) @value)])
  (#eq? @_exports "exports"))
 ((assignment_expression
   left: (member_expression
     object: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
     property: (property_identifier) @exposed)
-  right: (identifier) @value)
+  right: [(identifier) @value (member_expression property: (property_identifier) @value)])
  (#eq? @_module "module") (#eq? @_exports "exports"))
 ((assignment_expression
   left: (member_expression object: (identifier) @_module property: (property_identifier) @_exports)
