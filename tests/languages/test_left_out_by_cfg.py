@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from languages.served import ask, write
+from languages.served import BOUND, ask, served, write
 from lsp_mcp.errors import LspMcpError
 
 _MANIFEST = """\
@@ -152,3 +153,23 @@ def test_a_name_that_no_server_knows_is_not_said_to_be_in_another_build(tmp_path
     answer = ask("rust-analyzer", tmp_path, "find_symbol_references_by_anchor", **asked)
     assert "rust-analyzer does not know what missing_thing means" in answer
     assert "usual build" not in answer
+
+
+def test_what_implements_a_method_in_another_build_is_one_of_its_uses_though_that_build_runs(tmp_path: Path) -> None:
+    text = (
+        "pub trait Go { fn go(&self); }\npub struct One;\nimpl Go for One { fn go(&self) {} }\n"
+        '#[cfg(feature = "kv")]\npub struct Two;\n#[cfg(feature = "kv")]\nimpl Go for Two { fn go(&self) {} }\n'
+    )
+    write(tmp_path, _FILES | {"src/lib.rs": text})
+    open_workspace = served("rust-analyzer")
+
+    async def question() -> str:
+        async with open_workspace(tmp_path) as call:
+            answers = []
+            for symbol in ("src/lib.rs:7:22", "src/lib.rs:1:19"):
+                asked = {"symbol_anchor": symbol, "include_code": False, "wait": True}
+                answers.append(await asyncio.wait_for(call("find_symbol_references_by_anchor", asked), BOUND))
+            return answers[-1]
+
+    answer = asyncio.run(question())
+    assert "rs://src/lib.rs# 1:19 3:22 7:22\nstatus: complete" in answer

@@ -64,9 +64,10 @@ class InOwnBuilds:
 # --- inside ------------------------------------------------------------------------------------
 
 
-class _Build(Struct, frozen=True):
+class _Build(Struct):
     server: Backend
     definitions: Definitions
+    uses: frozenset[Site] | None = None  # of the symbol, see `_uses_in`
 
 
 class _Builds(Struct):
@@ -136,7 +137,29 @@ async def _says_in(question: Question, build: _Build, place: Place, left_out: fr
     if proofs or (not shared and await _is_alternative(question, build, sites_of(meaning))):
         # What else is that symbol must be renamed with this one.
         return True if listed <= shared | left_out else None
-    return None if shared else False
+    if shared:
+        return None
+    uses = await _uses_in(question, build)  # such as what implements it, which has uses of its own
+    if place.site in uses:
+        return True if uses <= left_out.union(question.claim.sites) else None
+    return False
+
+
+async def _uses_in(question: Question, build: _Build) -> frozenset[Site]:
+    """What the server of `build` lists as uses of the symbol, if that is declared there.
+
+    Raises:
+        PathError, PointError, RefusedError, UnavailableError: see `Backend.request`.
+    """
+    if build.uses is None:
+        found = frozenset[Site]()
+        for path, point in sorted(question.symbol.sites):
+            text = await build.server.documents.open(path)
+            span = text.identifier_at(point)
+            if span and not await is_inactive(build.server, Place(path, span, text)):
+                found |= (await references(build.server, path, point)).sites
+        build.uses = found
+    return build.uses
 
 
 async def _is_one(question: Question, build: _Build, site: Site) -> bool:
