@@ -325,6 +325,7 @@ WRITERS = {
     "door/place.py": "the same",
     "door/stuck.py": "the socket of a daemon that it ends",
     "servers/clangd/compilation/index_folder.py": "the cache",
+    "servers/gopls/kept_excluded.py": "the cache",
     "servers/gopls/syntax_check.py": "copies, in a temporary folder",
     "private_files.py": "the cache, the token and the board's own folder",
 }

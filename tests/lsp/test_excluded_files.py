@@ -11,6 +11,7 @@ import pytest
 
 from asking import skip_without
 from fakes.bounded import bounded
+from lsp_mcp.cache_folders import checkout_folder
 from lsp_mcp.servers.gopls.excluded_files import ExcludedFiles, how_to_build
 from lsp_mcp.servers.gopls.kept_excluded import KeptExcluded
 from lsp_mcp.servers.gopls.rules import MODULES
@@ -117,6 +118,10 @@ async def test_what_is_left_out_of_builds_with_other_settings_is_kept_beside_eac
     for settings, runs in (("linux", 1), ("windows", 1), ("linux", 0), ("windows", 0)):
         asking.build["settings"] = settings
         assert await asking.below(module) == runs, settings
+    for number in range(6):
+        asking.build["settings"] = f"other {number}"
+        assert await asking.below(module) == 1
+    assert len(list(checkout_folder(module).glob("excluded-*"))) == 4, "of the last ones"
 
 
 @bounded

@@ -10,7 +10,7 @@ import pytest
 from lsp_mcp.adapters import Adapter, Language
 from lsp_mcp.disk.files import Files
 from lsp_mcp.lsp.life.documents import Documents
-from lsp_mcp.lsp.life.guests import Guests
+from lsp_mcp.lsp.life.guests import Guests, file_of
 from lsp_mcp.servers.plugin import Plugin
 from lsp_mcp.uris import uri_path
 
@@ -101,3 +101,11 @@ def test_a_question_about_a_file_that_was_closed_for_room_opens_it_again(opened:
     opened.documents.close(opened.root / "a_arm.txt")
     with opened.guests.asking(opened.root / "a_arm.txt"):
         assert opened.open == ["a_arm.txt"]
+
+
+def test_a_request_may_be_about_a_file() -> None:
+    at = {"uri": "file:///a/b.txt"}
+    assert file_of({"textDocument": at, "position": {"line": 0, "character": 0}}) == Path("/a/b.txt")
+    assert file_of({"item": at}) == Path("/a/b.txt")
+    assert file_of({"textDocument": {"uri": "jdt://contents/b.class"}}) is None
+    assert file_of({"query": "b"}) is None

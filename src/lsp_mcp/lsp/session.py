@@ -30,7 +30,7 @@ from lsp_mcp.lsp.editor.launcher import HostLauncher
 from lsp_mcp.lsp.freshness import Freshness, Served, Sources
 from lsp_mcp.lsp.life.connection import Connection
 from lsp_mcp.lsp.life.documents import Documents, Texts
-from lsp_mcp.lsp.life.guests import Guests
+from lsp_mcp.lsp.life.guests import Guests, file_of
 from lsp_mcp.lsp.life.lifetime import Lifetime
 from lsp_mcp.lsp.life.pulling import pulling
 from lsp_mcp.lsp.process.connection import ProcessLauncher
@@ -42,7 +42,6 @@ from lsp_mcp.lsp.trial_server import trial_server
 from lsp_mcp.programs import find_command
 from lsp_mcp.protocol.lsp import WorkspaceEdit
 from lsp_mcp.text import PositionEncoding
-from lsp_mcp.uris import uri_path
 from lsp_mcp.waiting import AGAIN, allow, phase, unhurried, within
 from lsp_mcp.words.workspace_words import WorkspaceWords
 from lsp_mcp.workspace import Workspace
@@ -337,7 +336,7 @@ class Session:
         if not (reports.update_request and connection):
             return
         if re.search(reports.outdated_pattern, connection.notifications.trouble):
-            with suppress(RefusedError):  # its status goes on saying so
+            with suppress(RefusedError, SilentError):  # its status goes on saying so
                 await connection.request(reports.update_request, None, timeout=within(self._options.request_timeout))
 
     @property
@@ -432,10 +431,10 @@ class Session:
     async def _ask(self, method: str, params: Mapping[str, Any], timeout: float) -> Any:
         connection = await self._lifetime.live()
         is_closed = method == "textDocument/documentSymbol" and self.plugin.documents.outlines_closed
-        document = None if is_closed else (params or {}).get("textDocument")
+        path = None if is_closed else file_of(params or {})
         with (
             phase(lambda: f"{self.name}: {method}", lambda: self._advice(connection)),
-            self._guests.asking(uri_path(document["uri"])) if document else nullcontext(),
+            self._guests.asking(path) if path else nullcontext(),
         ):
             try:
                 answer = await connection.request(method, params, timeout=within(timeout))

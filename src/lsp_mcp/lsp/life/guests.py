@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from lsp_mcp.errors import PathError
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.text import Text
+from lsp_mcp.uris import uri_path
 
 
 class Guests:
@@ -76,3 +78,11 @@ class Guests:
             del self._here[path]
             self._gone.add(path)
             self._documents.close(path)
+
+
+def file_of(params: Mapping[str, Any]) -> Path | None:
+    """The file that a request with `params` is about; None if it is about none. Pure."""
+    document = params.get("textDocument") or params.get("item")  # of a hierarchy
+    with suppress(PathError):  # a URI of the server's own
+        return uri_path(document["uri"]) if document else None
+    return None

@@ -17,6 +17,7 @@ from lsp_mcp.private_files import write_private
 log = logging.getLogger(__name__)
 
 _RACY_NS = 50_000_000  # a file written this shortly before it was examined may change unnoticed
+_MOST_SETTINGS = 4  # of one project, of which something is kept
 Found = Mapping[Path, frozenset[str]]
 """The excluded files, by folder."""
 
@@ -66,7 +67,11 @@ class KeptExcluded:
         """Store the files `found` in all folders of `project` in that `state`."""
         entry = {"state": state, "found": {str(folder): sorted(files) for folder, files in found.items()}}
         try:
-            write_private(self._file(project, state), json.dumps(entry).encode())
+            file = self._file(project, state)
+            write_private(file, json.dumps(entry).encode())
+            kept = sorted(file.parent.glob(f"{_name(project)}-*"), key=lambda one: one.stat().st_mtime)
+            for old in kept[:-_MOST_SETTINGS]:
+                old.unlink(missing_ok=True)
         except (OSError, UnicodeEncodeError) as error:
             log.warning("which files the build leaves out is not kept: %s", error)
 
@@ -74,8 +79,7 @@ class KeptExcluded:
 
     def _file(self, project: Path, state: str) -> Path:
         """One for each project and settings: servers for several builds run beside each other."""
-        digest = hashlib.blake2b(os.fsencode(project) + state.partition(" ")[0].encode(), digest_size=6).hexdigest()
-        return checkout_folder(self._root) / f"excluded-{digest}.json"
+        return checkout_folder(self._root) / f"{_name(project)}-{state.partition(' ')[0]}.json"
 
     def _files(self, project: Path, folders: Iterable[Path], settings: str) -> list[str] | None:
         """A line for each file that counts; None if one may have changed just now."""
@@ -99,6 +103,10 @@ class KeptExcluded:
         except OSError:
             return None
         return sorted(lines)
+
+
+def _name(project: Path) -> str:
+    return f"excluded-{hashlib.blake2b(os.fsencode(project), digest_size=6).hexdigest()}"
 
 
 def _line(path: str, state: os.stat_result, before: int) -> str:
