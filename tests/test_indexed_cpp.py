@@ -17,7 +17,6 @@ from lsp_mcp.features.types.class_heads import templates_around
 from lsp_mcp.lsp.life.documents import Documents
 from lsp_mcp.lsp.process.connection import ProcessConnection
 from lsp_mcp.lsp.readiness import Readiness
-from lsp_mcp.lsp.served_documents import ServedDocuments
 from lsp_mcp.lsp.session import Session
 from lsp_mcp.servers.clangd.compilation import index_file
 from lsp_mcp.sessions.sessions import Sessions
@@ -54,13 +53,13 @@ def write(root: Path) -> None:
 def test_only_files_in_doubt_are_opened(changed: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path)
     opened: set[str] = set()
-    open_ = ServedDocuments.open
+    open_ = Documents.open
 
-    async def noted(self: ServedDocuments, path: Path) -> object:
+    def noted(self: Documents, path: Path, *, pinned: bool = False) -> Text:
         opened.add(path.name)
-        return await open_(self, path)
+        return open_(self, path, pinned=pinned)
 
-    monkeypatch.setattr(ServedDocuments, "open", noted)
+    monkeypatch.setattr(Documents, "open", noted)
 
     async def question(ask: Ask) -> None:
         if changed:

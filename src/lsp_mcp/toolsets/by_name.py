@@ -227,14 +227,16 @@ class Names:
         near = nearest(name, (s for s in (*similar, *(elsewhere or ())) if s.kind != "constructor"))
         use = Use(words[0]) if words else None
         gaps = [gap for backend in backends for gap in hiding(await backend.gaps(Scope(use=use)))]
+        in_types = list[Gap]()
         for backend in backends:
             parts = parts_of(name_for(backend, name))
             local = await in_local_types(backend, parts, embedded=True)
-            gaps += not_searched(backend, parts[-1], [place for place, _ in local.places], unread=local.unread)
+            in_types += not_searched(backend, parts[-1], [place for place, _ in local.places], unread=local.unread)
         by_syntax = list[Gap]()
-        if gaps and words:
+        if gaps and words and not in_types:
             owner = words[1] if len(words) > 1 and _QUALIFIED.search(name) else ""
             by_syntax = [gap for one in backends for gap in await unlisted(one, words[0], owner=owner)]
+        gaps += in_types
         loads_still = "; ask again" if any(gap.kind == "indexing" for gap in gaps) else ""
         why = "".join(f" ({text})" for text in texts((*by_syntax, *left_out, *gaps)))
         why += " (not everything with that name was looked at)" if capped else ""
