@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from lsp_mcp.features.renaming.by_name import looked_up
 from lsp_mcp.features.renaming.made_from import made_from
 from lsp_mcp.features.renaming.named_after import Renamed, one_definition, renamed_symbol
 from lsp_mcp.prose import first_few
-from lsp_mcp.remembered import RememberedOf
+from lsp_mcp.remembered import RememberedOf, kept_in_thread
 from lsp_mcp.requests.document_symbol import document_symbols
 from lsp_mcp.requests.places import Place, text_or_none
 from lsp_mcp.requests.refusals import note
@@ -33,6 +34,8 @@ _MOST_SIZE = 1 << 20  # bytes of a file that is searched
 _MOST_KEPT = 2_000_000  # words of such files
 _FILES = 3  # listed
 PARAMETER = "parameter"  # a kind of symbol that no outline has
+_PATHS: RememberedOf[Backend, str, None, list[str]] = RememberedOf(1)
+_LISTED: RememberedOf[Backend, tuple[str, Path | None], list[str], list[str]] = RememberedOf(_MOST_KEPT)
 _WORDS: RememberedOf[Backend, str, Signature, frozenset[bytes]] = RememberedOf(_MOST_KEPT)
 
 
@@ -57,11 +60,13 @@ async def mentions(backend: Backend, symbol: Renamed) -> Mentions:
     rules = [rule for rule in backend.plugin.mentions if await _applies(backend, symbol, rule)]
     surely: dict[tuple[Path, int], tuple[Place, str]] = {}
     may: dict[tuple[Path, int], tuple[Place, str]] = {}
-    left_out, below = 0, f"{backend.root}{os.sep}"
-    paths = [path for path in backend.words.paths() if path.startswith(below)] if rules else []
+    left_out, paths = 0, _paths(backend) if rules else []
     for rule in rules:
         home = symbol.symbol.place.path.parent if rule.beside else None
-        files = await asyncio.to_thread(_files, paths, rule.files, home)
+        work = partial(_files, paths, rule.files, home)
+        files = await kept_in_thread(_LISTED.for_owner(backend), (rule.files, home), paths, work)
+        if not files:
+            continue
         left_out += max(0, len(files) - _MOST_FILES)
         for path in await asyncio.to_thread(_with_word, backend, files[:_MOST_FILES], symbol.name):
             if (text := await text_or_none(backend, path)) is None:
@@ -174,6 +179,16 @@ async def _applies(backend: Backend, symbol: Renamed, rule: Mention) -> bool:
         return True
     text = await text_or_none(backend, home.path)
     return text is not None and re.search(_filled(rule.declared, symbol), text.content) is not None
+
+
+def _paths(backend: Backend) -> list[str]:
+    """All files below the root; the same list as the last time if they are the same."""
+    below, kept = f"{backend.root}{os.sep}", _PATHS.for_owner(backend)
+    paths = [path for path in backend.words.paths() if path.startswith(below)]
+    if (known := kept.get("", None)) == paths:
+        return known
+    kept.put("", None, paths, 1)
+    return paths
 
 
 def _files(paths: Iterable[str], pattern: str, home: Path | None) -> list[str]:
