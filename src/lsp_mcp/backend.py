@@ -119,6 +119,9 @@ class Words(Protocol):
     def paths(self) -> Sequence[str]:
         """All files of the workspace, in other languages too, as of the last `sync`."""
 
+    def changes(self) -> int:
+        """How often files of the workspace, of any kind, came, changed or went, as of the last `sync`."""
+
     def imports_begin_with(self) -> list[tuple[str, str]]:
         """The beginnings of imports that lead into the workspace, each with the folder it means; empty if unknown."""
 

@@ -136,6 +136,10 @@ class WorkspaceWords:
         """See `Words.paths`."""
         return list(self._paths())
 
+    def changes(self) -> int:
+        """See `Words.changes`."""
+        return self._changes
+
     def imports_begin_with(self) -> list[tuple[str, str]]:
         """See `Words.imports_begin_with`."""
         return self._surroundings.names() if self._surroundings else []

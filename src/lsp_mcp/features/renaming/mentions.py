@@ -36,6 +36,7 @@ _FILES = 3  # listed
 PARAMETER = "parameter"  # a kind of symbol that no outline has
 _PATHS: RememberedOf[Backend, str, None, list[str]] = RememberedOf(1)
 _LISTED: RememberedOf[Backend, tuple[str, Path | None], list[str], list[str]] = RememberedOf(_MOST_KEPT)
+_HAVING: RememberedOf[Backend, tuple[str, Path | None, str], tuple[int, list[str]], list[Path]] = RememberedOf(20_000)
 _WORDS: RememberedOf[Backend, str, Signature, frozenset[bytes]] = RememberedOf(_MOST_KEPT)
 
 
@@ -68,7 +69,9 @@ async def mentions(backend: Backend, symbol: Renamed) -> Mentions:
         if not files:
             continue
         left_out += max(0, len(files) - _MOST_FILES)
-        for path in await asyncio.to_thread(_with_word, backend, files[:_MOST_FILES], symbol.name):
+        read = partial(_with_word, backend, files[:_MOST_FILES], symbol.name)
+        key = rule.files, home, symbol.name
+        for path in await kept_in_thread(_HAVING.for_owner(backend), key, (backend.words.changes(), paths), read):
             if (text := await text_or_none(backend, path)) is None:
                 continue
             for place, start in await asyncio.to_thread(places_in, path, text, rule, symbol):
