@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -88,3 +88,10 @@ def _tighten(path: Path | int) -> None:
     found = os.stat(path)  # noqa: PTH116 (of a descriptor as well)
     if found.st_uid == os.geteuid() and found.st_mode & _OTHERS:
         os.chmod(path, stat.S_IMODE(found.st_mode) & ~_OTHERS)  # noqa: PTH101
+
+
+def keep_newest(files: Iterable[Path], most: int) -> None:
+    """Remove all of `files` but the `most` that were changed last, as far as possible. Raises OSError."""
+    for old in sorted(files, key=lambda one: one.stat().st_mtime, reverse=True)[most:]:
+        with contextlib.suppress(OSError):
+            old.unlink()

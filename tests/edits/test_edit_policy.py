@@ -314,7 +314,6 @@ WRITERS = {
     "cli/install.py": "the programs that a person installs",
     "project_adapters.py": "which files of projects the user trusts, in a folder of our own",
     "daemon/memory.py": "what the system counts of a process",
-    "requests/kept_uses.py": "the cache",
     "usage.py": "sums in the cache",
     "disk/sentinel.py": "a folder of our own that is watched",
     "cli/own_project.py": "the temporary folder of such a project",
@@ -325,7 +324,6 @@ WRITERS = {
     "door/place.py": "the same",
     "door/stuck.py": "the socket of a daemon that it ends",
     "servers/clangd/compilation/index_folder.py": "the cache",
-    "servers/gopls/kept_excluded.py": "the cache",
     "servers/gopls/syntax_check.py": "copies, in a temporary folder",
     "private_files.py": "the cache, the token and the board's own folder",
 }

@@ -225,8 +225,9 @@ class Definitions:
             by_file.setdefault(site[0], []).append(site)
         excluded = {path: at for path, at in by_file.items() if await self._backend.coverage.excludes(path)}
         groups: dict[Path, list[Site]] = {}
-        for path in [path for path in by_file if path not in excluded]:
-            groups.setdefault(path.parent if by_folder else path, []).extend(by_file[path])
+        for path, at in by_file.items():
+            if path not in excluded:
+                groups.setdefault(path.parent if by_folder else path, []).extend(at)
         left = iter(groups.values())
 
         async def ask(groups: Iterable[Sequence[Site]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -36,13 +36,10 @@ async def exposed_under(
         UnavailableError: see `Backend.request`.
     """
     found: set[Site] = set()
-    for path in {path for path, _ in listed}:
-        if (text := await text_or_none(backend, path)) is None:
-            continue
-        for at, value in (await exposed_in(backend, path, text)).items():
-            word = text.identifier_at(at) if (path, at) in listed and at != value else None
-            if word and text.slice(word) == name and not (await _meant(definitions, (path, value))).isdisjoint(sites):
-                found.add((path, at))
+    async for text, at, value in _exports_at(backend, listed):
+        word = text.identifier_at(at[1])
+        if word and text.slice(word) == name and not (await _meant(definitions, value)).isdisjoint(sites):
+            found.add(at)
     return frozenset(found)
 
 
@@ -53,13 +50,19 @@ async def values_of(backend: Backend, definitions: Definitions, names: Collectio
         UnavailableError: see `Backend.request`.
     """
     found: set[Site] = set()
+    async for _, _, value in _exports_at(backend, names):
+        found |= await _meant(definitions, value)
+    return frozenset(found)
+
+
+async def _exports_at(backend: Backend, names: Collection[Site]) -> AsyncIterator[tuple[Text, Site, Site]]:
+    """The `names` by which modules export something called otherwise, or declared elsewhere: text, name and value."""
     for path in {path for path, _ in names}:
         if (text := await text_or_none(backend, path)) is None:
             continue
         for at, value in (await exposed_in(backend, path, text)).items():
             if (path, at) in names and at != value:
-                found |= await _meant(definitions, (path, value))
-    return frozenset(found)
+                yield text, (path, at), (path, value)
 
 
 async def _meant(definitions: Definitions, site: Site) -> frozenset[Site]:

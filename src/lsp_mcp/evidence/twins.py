@@ -23,8 +23,8 @@ async def is_declared_in_twin(backend: Backend, sites: Collection[Site], meaning
     pairs = [(one, other) for one in sites for other in theirs if ends and _are_twins(one[0], other[0], ends)]
     containers = Containers(backend)
     for one, other in pairs:
-        names = [await _full_name(containers, site) for site in (one, other)]
-        if names[0] and names[0] == names[1]:
+        first, second = await containers.named_at(*one), await containers.named_at(*other)
+        if first and second and first.name and first.name == second.name:
             return True
     return False
 
@@ -38,8 +38,3 @@ def _are_twins(one: Path, other: Path, ends: Collection[tuple[str, str]]) -> boo
         for end, of_other in ends
         for first, second in (names, names[::-1])
     )
-
-
-async def _full_name(containers: Containers, site: Site) -> str:
-    path, point = site
-    return next((one.name for one in await containers.known(path) if one.place.span.start == point), "")

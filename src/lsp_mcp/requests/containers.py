@@ -220,7 +220,11 @@ class Containers:
 
     async def at(self, place: Place) -> Container | None:
         """The declaration whose name is at `place`."""
-        return next((one for one in await self.known(place.path) if one.place.span.start == place.span.start), None)
+        return await self.named_at(place.path, place.span.start)
+
+    async def named_at(self, path: Path, point: Point) -> Container | None:
+        """The declaration whose name begins at `point` of `path`."""
+        return next((one for one in await self.known(path) if one.place.span.start == point), None)
 
     async def known(self, path: Path) -> list[Container]:
         """As `of`; nothing for a file without an outline, such as one that a build generates."""

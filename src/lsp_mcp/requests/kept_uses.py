@@ -8,7 +8,6 @@ depend on all source files. Refusals, and answers without the place asked about,
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import logging
 from collections.abc import Collection
@@ -22,7 +21,7 @@ from lsp_mcp import budget
 from lsp_mcp.backend import Backend
 from lsp_mcp.cache_folders import checkout_folder
 from lsp_mcp.errors import LspMcpError, RefusedError
-from lsp_mcp.private_files import private_folder, write_private
+from lsp_mcp.private_files import keep_newest, private_folder, write_private
 from lsp_mcp.protocol.lsp import Location, Position, Range, TextDocumentPositionParams
 from lsp_mcp.remembered import RememberedOf
 from lsp_mcp.requests.document_symbol import document_symbols
@@ -221,10 +220,7 @@ def _store(root: Path, server: str, name: str, answers: dict[Asked, _Answer]) ->
     try:
         file = _file(root, server, name)
         write_private(file, msgspec.msgpack.encode(_Stored(_FORM, name, list(uris), rows)))
-        others = sorted(file.parent.iterdir(), key=lambda one: one.stat().st_mtime)
-        for old in others[: max(0, len(others) - _MOST_FILES)]:
-            with contextlib.suppress(OSError):
-                old.unlink()
+        keep_newest(file.parent.iterdir(), _MOST_FILES)
     except (OSError, msgspec.MsgspecError, UnicodeError) as error:
         log.warning("what other builds have of %s is not kept: %s", name, error)
 

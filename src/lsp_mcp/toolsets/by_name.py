@@ -320,10 +320,9 @@ async def _of_one_build(found: list[tuple[Backend, Symbol]]) -> list[tuple[Backe
     """
     if len(found) < 2:
         return found
-    excluded = [await backend.coverage.excludes(symbol.place.path) for backend, symbol in found]
-    built = {_role(one) for (_, one), is_excluded in zip(found, excluded, strict=True) if not is_excluded}
-    pairs = zip(found, excluded, strict=True)
-    return [one for one, is_excluded in pairs if not (is_excluded and _role(one[1]) in built)]
+    excluded = [one for one in found if await one[0].coverage.excludes(one[1].place.path)]
+    built = {_role(symbol) for backend, symbol in found if (backend, symbol) not in excluded}
+    return [one for one in found if one not in excluded or _role(one[1]) not in built]
 
 
 def _role(symbol: Symbol) -> tuple[str, str, Path]:

@@ -169,9 +169,9 @@ async def _is_one(question: Question, build: _Build, site: Site) -> bool:
 
 async def _is_alternative(question: Question, build: _Build, sites: frozenset[Site]) -> bool:
     """Whether what is declared at `sites` is declared in the same scope as the symbol, and never together with it."""
-    others = [await _container(build.server, site) for site in sorted(sites)]
+    others = [await Containers(build.server).named_at(*site) for site in sorted(sites)]
     for site in sorted(question.symbol.sites):
-        one = await _container(question.backend, site)
+        one = await Containers(question.backend).named_at(*site)
         if one and any(other and _is_like(one, other) for other in others):
             return await is_inactive(build.server, one.place)
     return False
@@ -179,9 +179,3 @@ async def _is_alternative(question: Question, build: _Build, sites: frozenset[Si
 
 def _is_like(one: Container, other: Container) -> bool:
     return one.place.path == other.place.path and (one.name, one.kind) == (other.name, other.kind)
-
-
-async def _container(backend: Backend, site: Site) -> Container | None:
-    """What is declared at `site`, with its full name."""
-    path, point = site
-    return next((one for one in await Containers(backend).known(path) if one.place.span.start == point), None)

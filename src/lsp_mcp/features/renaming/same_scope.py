@@ -42,7 +42,7 @@ async def in_its_scope(backend: Backend, own: Collection[Site], others: Sequence
 
 
 async def _declares(containers: Containers, path: Path, point: Point) -> bool:
-    return any(one.place.span.start == point for one in await containers.known(path))
+    return await containers.named_at(path, point) is not None
 
 
 async def _scope(containers: Containers, path: Path, point: Point) -> Container | None:

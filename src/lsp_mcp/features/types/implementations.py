@@ -140,7 +140,7 @@ class _Search:
             there = await find(self._backend, path, point)
             for file, start in there:
                 self._own.add((file, start))
-                one = next((one for one in await self._containers.known(file) if one.place.span.start == start), None)
+                one = await self._containers.named_at(file, start)
                 if one and one.kind in TYPES:
                     return one
                 found = one if one and one.owner and not (found and found.owner) else found or one

@@ -103,9 +103,8 @@ async def related(backend: Backend, path: Path, point: Point) -> Overrides:
             defined = await definition_places(backend, path, point)
             declared = await declaration_places(backend, path, point) if defined else []
             containers = Containers(backend)
-            there = {site: await containers.known(site[0]) for site in declared if site not in defined}
+            found = [await containers.named_at(*site) for site in declared if site not in defined]
     except NO_ANSWER as error:
         note(path, error)
         return Overrides(gaps=(Gap("not_searched", _NOT_IN_TIME),))
-    above = [one for (_, start), every in there.items() for one in every if one.place.span.start == start]
-    return Overrides(tuple(Symbol(one.name, one.kind, one.place) for one in above if one.kind in FUNCTIONS))
+    return Overrides(tuple(Symbol(one.name, one.kind, one.place) for one in found if one and one.kind in FUNCTIONS))

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from pathlib import Path
 
 from lsp_mcp.cache_folders import checkout_folder
-from lsp_mcp.private_files import write_private
+from lsp_mcp.private_files import keep_newest, write_private
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +69,7 @@ class KeptExcluded:
         try:
             file = self._file(project, state)
             write_private(file, json.dumps(entry).encode())
-            kept = sorted(file.parent.glob(f"{_name(project)}-*"), key=lambda one: one.stat().st_mtime)
-            for old in kept[:-_MOST_SETTINGS]:
-                old.unlink(missing_ok=True)
+            keep_newest(file.parent.glob(f"{_name(project)}-*"), _MOST_SETTINGS)
         except (OSError, UnicodeEncodeError) as error:
             log.warning("which files the build leaves out is not kept: %s", error)
 
